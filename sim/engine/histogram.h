@@ -1,0 +1,68 @@
+#ifndef SIM_ENGINE_HISTOGRAM_H
+#define SIM_ENGINE_HISTOGRAM_H
+
+#include <stdint.h>
+
+#include "sim/engine/error.h"
+
+/*
+ * Log-linear histogram of non-negative int64 values in HdrHistogram's layout with 3 significant decimal
+ * digits (2,048 sub-buckets, unit magnitude 0): a value is known to within 1 part in 1,000. Counts only, so
+ * histograms of threads, replications and services add up exactly and in any order.
+ *
+ * Values are latencies in nanoseconds here, but any non-negative int64 will do; larger ones than HISTOGRAM_LIMIT
+ * (about 13 days in ns) are counted in `beyond` and rank above every other value. Values that never ended
+ * (rejected, timed out) are recorded as beyond, too: histogram_record_infinite.
+ */
+#define HISTOGRAM_LIMIT ((int64_t)1 << 50)
+
+struct histogram {
+    int64_t *counts;   /* allocated at the first record: an unused histogram costs nothing */
+    int64_t total;     /* finite values recorded */
+    int64_t beyond;    /* infinite ones */
+    int64_t low, high; /* least and largest value recorded; INT64_MAX and -1 when none */
+    double sum;        /* of the finite values, exact up to rounding, for the mean */
+};
+
+/* An empty histogram. Never fails; no memory is taken yet. */
+void histogram_init(struct histogram *h);
+void histogram_free(struct histogram *h);
+void histogram_reset(struct histogram *h); /* empties it, keeps its memory */
+
+/* Takes the memory now, so that record cannot fail. Errors: memory. */
+int histogram_reserve(struct histogram *h, struct error *err);
+
+/* One value; negative ones are recorded as 0. The histogram must have been reserved. O(1), 1-3 ns. */
+void histogram_record(struct histogram *h, int64_t value);
+void histogram_record_many(struct histogram *h, int64_t value, int64_t count);
+void histogram_record_infinite(struct histogram *h);
+
+/* to += from; to -= from (from must be a part of to: used for delete-one replications). Errors: memory (add only).
+ * After a subtraction `low` and `high` stay those of the whole. */
+int histogram_add(struct histogram *to, const struct histogram *from, struct error *err);
+void histogram_subtract(struct histogram *to, const struct histogram *from);
+
+/*
+ * Nearest-rank quantile: the value at rank ceil(q * (total + beyond)), the highest value equivalent to its bucket
+ * as HdrHistogram reports it, but never above `high`. -1 when nothing was recorded; INT64_MAX when the rank falls
+ * among the infinite ones.
+ */
+int64_t histogram_quantile(const struct histogram *h, double q);
+
+/* Mean of the finite values, NaN when none. */
+double histogram_mean(const struct histogram *h);
+
+/* Count of the values, finite and infinite, that are > value (to bucket resolution: whole buckets above value's). */
+int64_t histogram_count_above(const struct histogram *h, int64_t value);
+
+/* Width of the bucket that holds value: the error allowance of a quantile. */
+int64_t histogram_bucket_width(int64_t value);
+
+/*
+ * Percentile spectrum in HdrHistogram's text form (.hgrm): Value, Percentile, TotalCount, 1/(1-Percentile), values
+ * divided by `unit` (1e6 for ms out of ns), 5 ticks a half distance, and the closing # lines. `write` receives each
+ * line. Infinite values are mentioned in a # comment.
+ */
+void histogram_write_hgrm(const struct histogram *h, double unit, void (*write)(void *to, const char *line), void *to);
+
+#endif
