@@ -28,18 +28,25 @@ enum distribution_kind {
 struct distribution {
     enum distribution_kind kind;
     double a, b;      /* as named at the kind */
-    double low, high; /* bounds: UNIFORM, NORMAL */
-    double *values;   /* EMPIRICAL: ascending, owned */
+    double low, high; /* bounds: UNIFORM, NORMAL (high may be infinite) */
+    double tail_low,
+        tail_high;  /* NORMAL: probability beyond each bound, on the side where it is the smaller */
+    double *values; /* EMPIRICAL: ascending, owned */
     size_t count;
-    double mean;      /* exact, set by the constructors */
+    double mean; /* exact, set by the constructors */
 };
 
 /* Constructors. Errors (ERROR_INPUT, message names the parameter and its range): negative, NaN, infinite or
- * contradictory parameters. A distribution must be freed only if it is EMPIRICAL; freeing the others is harmless. */
+ * contradictory parameters, or a mean that overflows. A spread of zero (sd or cv 0, p99 = median, low = high,
+ * equal values) is allowed and makes a DISTRIBUTION_CONSTANT. On an error *d is a constant 0. A distribution
+ * must be freed only if it is EMPIRICAL; freeing the others is harmless. */
 int distribution_constant(struct distribution *d, double value, struct error *err);
 int distribution_uniform(struct distribution *d, double low, double high, struct error *err);
 int distribution_exponential(struct distribution *d, double mean, struct error *err);
-int distribution_normal(struct distribution *d, double mean, double sd, double low, double high, struct error *err);
+/* Parent's mean (any sign) and sd, truncated to [low, high]; 0 <= low, high may be INFINITY. Errors also:
+ * next to nothing of the parent (less than 1e-300) lies inside the bounds. */
+int distribution_normal(struct distribution *d, double mean, double sd, double low, double high,
+                        struct error *err);
 int distribution_lognormal_quantiles(struct distribution *d, double median, double p99, struct error *err);
 int distribution_lognormal_moments(struct distribution *d, double mean, double cv, struct error *err);
 int distribution_gamma(struct distribution *d, double mean, double cv, struct error *err);
@@ -50,7 +57,8 @@ int distribution_empirical(struct distribution *d, const double *values, size_t 
 int distribution_copy(struct distribution *to, const struct distribution *from, struct error *err);
 void distribution_free(struct distribution *d);
 
-/* One draw. A constant consumes no randomness. */
+/* One draw. A constant consumes no randomness; a gamma consumes as much as its rejections need, the others
+ * one uniform each, lognormal a few. */
 double distribution_draw(const struct distribution *d, gsl_rng *rng);
 
 /* A draw of seconds as simulated time, to the nearest nanosecond. */
@@ -69,7 +77,8 @@ bool distribution_is_constant(const struct distribution *d);
 /* True for a constant 0: the stage that it describes does not exist. */
 bool distribution_is_zero(const struct distribution *d);
 
-/* "lognormal, mean 42.1, p99 120" into text; never fails, may truncate. Numbers are in the quantity's base unit. */
+/* "lognormal, mean 42.1, p99 120" into text; never fails, may truncate. Numbers are in the quantity's base
+ * unit. */
 void distribution_describe(const struct distribution *d, char *text, size_t size);
 
 #endif

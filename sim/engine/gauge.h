@@ -4,9 +4,9 @@
 #include "sim/engine/sim_time.h"
 
 /*
- * A piecewise-constant quantity over simulated time (queue length, replicas in a state) with its exact integral.
- * Values are integers, the integral is value x nanoseconds in 128 bits, so that it is exact for any run and GPU-time can be
- * conserved to the nanosecond.
+ * A piecewise-constant quantity over simulated time (queue length, replicas in a state) with its exact
+ * integral. Values are integers, the integral is value x nanoseconds in 128 bits, so that it is exact for any
+ * run and GPU-time can be conserved to the nanosecond.
  */
 struct gauge {
     int64_t value;
@@ -37,7 +37,8 @@ static inline void gauge_add(struct gauge *gauge, sim_time now, int64_t change)
 /* Forgets what was measured before now; the value stays. */
 void gauge_restart(struct gauge *gauge, sim_time now);
 
-/* Integral over [start, now) in value x nanoseconds; in value x seconds. now must not be before the last set. */
+/* Integral over [start, now) in value x nanoseconds; in value x seconds. now must not be before the last set.
+ */
 __int128 gauge_integral(const struct gauge *gauge, sim_time now);
 double gauge_integral_seconds(const struct gauge *gauge, sim_time now);
 /* Time average over [start, now); the current value if no time has passed. */
