@@ -74,7 +74,7 @@ struct policy_view {
     int32_t pod_count;
     const struct metric_reading *readings; /* one for each metric that the policy asked for */
     double observed_rate;     /* arrivals per second over the last 30 s, as the router counts them */
-    double scale_out_p90_s;   /* P90 of this run's scale-out times so far, the configured medians' sum before the first */
+    double scale_out_p90_s;   /* P90 of this run's scale-out times so far; before the first the sum of the configured medians */
     int32_t pool_prepared;    /* warm-pool members at their depth */
     int32_t pool_members;     /* all members, being prepared too */
 };
@@ -89,6 +89,7 @@ struct policy_decision {
     /* why, for people */
     int32_t proposal;    /* raw */
     int32_t metric;      /* index of the metric that won, -1: none */
+    double seen;         /* what it acted on where that is no metric (a forecast, requests/s); NAN: none */
     const char *reason;  /* static text: the controller's own reason name */
     const char *limit;   /* static text; "" nothing limited it */
     bool recorded;       /* worth a row although nothing changes (an error, a limit that bites) */
@@ -106,8 +107,12 @@ struct policy_env {
     sim_time duration;
     int32_t initial;       /* replicas at t = 0 */
     int32_t max_replicas;  /* what the cluster can hold */
-    sim_time start_phase_seed_unused; /* 0 */
-    struct stream *stream; /* for a phase of its own */
+};
+
+/* What a policy's parser may look at beyond its own map. */
+struct policy_context {
+    const struct node *strategies; /* the scenario's list: a "base" may name another strategy; NULL in tests */
+    int32_t depth;                 /* how many bases deep we are: a base that names itself ends in an error */
 };
 
 struct policy; /* a running policy; each file defines its own */
@@ -115,8 +120,8 @@ struct policy; /* a running policy; each file defines its own */
 struct policy_type {
     const char *name;
     const char *help;
-    /* Reads the strategy's map {"<name>": {...}}. Config is immutable, shared by threads. Errors: input. */
-    int (*parse)(const struct node *node, void **config, struct error *err);
+    /* Reads the value of {"<name>": {...}}. Config is immutable, shared by threads. Errors: input. */
+    int (*parse)(const struct node *node, const struct policy_context *context, void **config, struct error *err);
     void (*config_free)(void *config);
     /* Which metrics it wants; borrowed from the config. */
     const struct metric_config *(*metrics)(const void *config, int32_t *count);
@@ -141,8 +146,10 @@ struct policy_setup {
     const struct policy_type *type;
     void *config;
 };
-/* Reads the one policy key of a strategy's map (or of a "base"); `map` is open and stays so. */
-int policy_setup_parse(struct map *map, struct policy_setup *setup);
+/* Reads the one policy key of a strategy's map (or of a "base"); `map` is open and stays so. Errors: none or several keys. */
+int policy_setup_parse(struct map *map, const struct policy_context *context, struct policy_setup *setup);
+/* Reads a "base": a policy map, or the name of another strategy of the scenario. Errors: input. */
+int policy_base_parse(struct map *map, const char *key, const struct policy_context *context, struct policy_setup *setup);
 void policy_setup_free(struct policy_setup *setup);
 
 #endif
