@@ -1,0 +1,39 @@
+# Runners of vectors from real systems: build/tests/NAME FILE... ; each is tested on our own small files, which run always, and on
+# those of ../shared, which are skipped where they are absent.
+
+add_library(peaksim_vectors STATIC conformance/vectors.c)
+target_include_directories(peaksim_vectors PUBLIC ${PROJECT_SOURCE_DIR})
+target_link_libraries(peaksim_vectors PUBLIC PkgConfig::FYAML m)
+foreach(layer io engine)
+  if(TARGET peaksim_${layer})
+    target_link_libraries(peaksim_vectors PUBLIC peaksim_${layer})
+  endif()
+endforeach()
+
+# peaksim_conformance(name SOURCES more.c... LIBRARIES ... OWN ours.json... SHARED theirs.json...)
+# Builds conformance/NAME.c with SOURCES. OWN are in conformance/own, SHARED in ../shared/conformance.
+function(peaksim_conformance name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;OWN;SHARED" ${ARGN})
+  list(TRANSFORM arg_SOURCES PREPEND conformance/)
+  list(TRANSFORM arg_OWN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/conformance/own/)
+  list(TRANSFORM arg_SHARED PREPEND ${PEAKSIM_SHARED}/conformance/)
+  add_executable(${name} conformance/${name}.c ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE peaksim_test_support ${arg_LIBRARIES} peaksim_vectors)
+  if(arg_OWN)
+    add_test(NAME ${name}_own COMMAND ${name} ${arg_OWN})
+    peaksim_register(${name}_own)
+  endif()
+  if(arg_SHARED)
+    add_test(NAME ${name}_shared COMMAND ${name} --skip-absent ${name} ${arg_SHARED})
+    peaksim_register(${name}_shared)
+  endif()
+endfunction()
+
+if(TARGET peaksim_scaling)
+  peaksim_conformance(conformance_hpa
+    SOURCES hpa_vectors.c hpa_vectors_metric.c hpa_vectors_behavior.c hpa_vectors_reconcile.c
+    LIBRARIES peaksim_scaling
+    OWN hpa.json
+    SHARED hpa_replica_calculator.json hpa_behavior.json hpa_controller.json
+           hpa_fuzz_calc.json hpa_fuzz_behavior.json hpa_fuzz_reconcile.json)
+endif()
