@@ -128,7 +128,7 @@ int64_t histogram_quantile(const struct histogram *h, double q)
 
 double histogram_mean(const struct histogram *h)
 {
-    return h->total > 0 ? (double)h->sum / (double)h->total : NAN;
+    return h->total > 0 ? h->sum / (double)h->total : NAN;
 }
 
 int64_t histogram_count_above(const struct histogram *h, int64_t value)

@@ -27,7 +27,7 @@ struct histogram {
     int64_t total;     /* finite values recorded */
     int64_t beyond;    /* infinite ones */
     int64_t low, high; /* least and largest value recorded; INT64_MAX and -1 when none */
-    __int128 sum;      /* of the finite values, exact, so that sums, too, do not depend on their order */
+    double sum;        /* of the finite values, exact below 2^53, then up to rounding; for the mean */
 };
 
 /* An empty histogram. Never fails; no memory is taken yet. */
@@ -37,13 +37,6 @@ void histogram_reset(struct histogram *h); /* empties it, keeps its memory */
 
 /* Takes the memory now, so that record cannot fail. Errors: memory. */
 int histogram_reserve(struct histogram *h, struct error *err);
-
-/* One value; negative ones are recorded as 0. The histogram must have been reserved. O(1), 1-3 ns. */
-static inline void histogram_record(struct histogram *h, int64_t value);
-/* Many at once; count >= 0. */
-static inline void histogram_record_many(struct histogram *h, int64_t value, int64_t count);
-/* A value that never ended. Needs no reserve. */
-static inline void histogram_record_infinite(struct histogram *h);
 
 /* Index of the value's count. 0 <= value <= HISTOGRAM_LIMIT. */
 static inline uint32_t histogram_index(int64_t value)
@@ -55,6 +48,9 @@ static inline uint32_t histogram_index(int64_t value)
     return (bucket << (HISTOGRAM_SUB_BITS - 1)) + (uint32_t)(value >> bucket);
 }
 
+/* `count` times the value; 0 or fewer: nothing. Negative values are recorded as 0. The histogram must have
+ * been reserved.
+ */
 static inline void histogram_record_many(struct histogram *h, int64_t value, int64_t count)
 {
     if (count <= 0)
@@ -67,16 +63,18 @@ static inline void histogram_record_many(struct histogram *h, int64_t value, int
     }
     h->counts[histogram_index(value)] += count;
     h->total += count;
-    h->sum += (__int128)value * count;
+    h->sum += (double)value * (double)count;
     h->low = value < h->low ? value : h->low;
     h->high = value > h->high ? value : h->high;
 }
 
+/* One value. O(1), 1-3 ns. */
 static inline void histogram_record(struct histogram *h, int64_t value)
 {
     histogram_record_many(h, value, 1);
 }
 
+/* A value that never ended. Needs no reserve. */
 static inline void histogram_record_infinite(struct histogram *h)
 {
     h->beyond++;
