@@ -319,15 +319,26 @@ static struct job *curve_advance(struct server *server, sim_time now)
     struct job_list done = {NULL, NULL};
 
     curve_catch_up(curve, now);
-    /* who comes in from the queue with no demand at all ends in the same call */
+    /*
+     * Ends lie between nanoseconds and are only reported at the next whole one: V goes back to the very end,
+     * and what is left of the nanosecond is served at the share of those who stay (or came in from the
+     * queue). So no service is lost at an end, however many there are. Of the rest, less than a nanosecond's
+     * worth, a double keeps more than enough.
+     */
     while (curve->root && node_end(node_of(curve->root)) <= curve->attained) {
         struct job *job = curve->root;
+        __int128 rest = curve->attained - node_end(node_of(job)), share = curve->share;
 
+        curve->attained -= rest;
         curve_stop(curve, now, job);
         job->finished = now;
         usage_count_finished(&curve->usage, job);
         job_list_append(&done, job);
         curve_refill(curve, now);
+        if (server->running > 0) {
+            curve->share = curve_share_of(curve->config, server->running);
+            curve->attained += (__int128)((double)rest / (double)share * (double)curve->share);
+        }
     }
     curve_set_next(curve);
     return done.first;

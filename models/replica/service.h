@@ -87,12 +87,16 @@ struct service_type {
     void (*config_free)(void *config);
 
     /* Draws at arrival what this model needs beyond the job's sizes (work_ns). Takes the same number of draws from
-     * rng for every request. work_ns given by the traffic is >= 0 on entry, else -1. */
+     * rng for every request. work_ns given by the traffic is >= 0 on entry, else -1. A model that serves the traffic's own
+     * work leaves it as it is (its speed counts when it is served); the others set it to the time that the job would take alone. */
     void (*draw)(const void *config, gsl_rng *rng, struct job *job);
 
-    /* Mean service demand in seconds of a lone request of these sizes; for plan, fluid bounds, search brackets. */
+    /* Mean service demand in seconds of a lone request of these sizes; for plan, fluid bounds, search brackets. NaN where such
+     * sizes do not say it: the model serves the traffic's own work, or tokens and there are none. A traffic that
+     * cannot give what its model needs is the scenario reader's to refuse; submit refuses each such request. */
     double (*nominal_seconds)(const void *config, int32_t tokens_in, int32_t tokens_out);
-    /* Upper bound of one replica's throughput in requests/s for that mean demand; INFINITY if there is none. */
+    /* Upper bound of one replica's throughput in requests/s for that mean demand; INFINITY if there is none. The demand is the mean
+     * of nominal_seconds, or, where that is NaN, of the traffic's own work. */
     double (*max_rate)(const void *config, double mean_demand_seconds, double mean_tokens_in, double mean_tokens_out);
 
     /* A replica's server, idle and empty. All the memory that it will need per job count grows by doubling. */
@@ -101,8 +105,9 @@ struct service_type {
     /* Back to idle and empty with all counters at zero: a recycled replica. Must hold no jobs. */
     void (*reset)(struct server *server, sim_time now);
 
-    /* Takes the job into service or into the server's queue. Updates next_time. Returns false if the model refuses
-     * it for good (it could never be served: prompt longer than the cache); the job is then not taken. */
+    /* Takes the job into service or into the server's queue. Sets started if service begins at once, and clears it, first_output
+     * and finished otherwise; submitted is the world's. Updates next_time. Returns false if the model refuses it
+     * for good (it could never be served: prompt longer than the cache); the job is then not taken. */
     bool (*submit)(struct server *server, sim_time now, struct job *job);
     /* Called at next_time. Returns the jobs that finished now, linked by next in order of their completion, with
      * started, first_output and finished filled; NULL if none. Updates next_time. */

@@ -20,7 +20,12 @@ enum cancel_rule {
 
 struct balancer_type;
 
-/* "routing": {"balancer": "least-outstanding", "queue": {"where": "replica" | "central", "max": 100}, "client": {"timeout": "30s", "cancel_on_timeout": "queue"}} */
+/*
+ * Two maps of a service:
+ *   "routing": {"balancer": "least-outstanding", "queue": {"where": "replica" | "central", "max": 100}}
+ *   "client": {"timeout": "30s", "cancel_on_timeout": "none" | "queue" | "all"}
+ * Defaults: least-outstanding, a queue without bound at each replica, no timeout, "queue". A max of 0 lets nobody wait.
+ */
 struct routing_config {
     const struct balancer_type *balancer;
     bool central;        /* requests wait in one FCFS queue and replicas take them as they have room */

@@ -8,12 +8,12 @@ enum { BALANCERS = 32 };
 static const char *const where_names[] = {"replica", "central", NULL};
 static const char *const cancel_names[] = {"none", "queue", "all", NULL};
 
-static int queue_parse(const struct node *node, struct routing_config *config, struct error *err)
+static int queue_parse(struct map *routing, struct routing_config *config)
 {
     struct map map;
     int where = 0;
 
-    map_open(&map, node, err);
+    map_open_child(&map, routing, "queue");
     if (map_choice(&map, "where",
                    MAP_DEFAULT("replica", "inference servers keep their own queue (vLLM, TGI, Triton)"),
                    where_names, &where))
@@ -45,7 +45,6 @@ int routing_config_parse(const struct node *routing, const struct node *client, 
 {
     const struct balancer_type *const *types = balancer_types();
     const char *names[BALANCERS + 1] = {NULL};
-    const struct node *queue;
     struct map map;
     int balancer = 0;
 
@@ -63,8 +62,7 @@ int routing_config_parse(const struct node *routing, const struct node *client, 
                         "least_conn, AWS ALB least_outstanding_requests"),
             names, &balancer))
         config->balancer = types[balancer];
-    queue = map_node(&map, "queue");
-    if (map_close(&map) || queue_parse(queue, config, err))
+    if (queue_parse(&map, config) || map_close(&map))
         return -1;
     return client_parse(client, config, err);
 }
