@@ -36,4 +36,6 @@ if(TARGET peaksim_scaling)
     OWN hpa.json
     SHARED hpa_replica_calculator.json hpa_behavior.json hpa_controller.json
            hpa_fuzz_calc.json hpa_fuzz_behavior.json hpa_fuzz_reconcile.json)
+  peaksim_conformance(conformance_kpa LIBRARIES peaksim_scaling OWN kpa.json SHARED kpa.json kpa_fuzz.json)
+  peaksim_conformance(conformance_keda LIBRARIES peaksim_scaling OWN keda.json SHARED keda.json)
 endif()
