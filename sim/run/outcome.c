@@ -79,6 +79,14 @@ int outcome_init(struct outcome *outcome, int32_t services, struct error *err)
     return 0;
 }
 
+static void free_spool(struct spool *spool)
+{
+    if (!spool)
+        return;
+    spool_free(spool);
+    free(spool);
+}
+
 void outcome_free(struct outcome *outcome)
 {
     for (int32_t i = 0; i < outcome->service_count; i++) {
@@ -91,10 +99,10 @@ void outcome_free(struct outcome *outcome)
         histogram_free(&service->wait);
         histogram_free(&service->scale_out);
         if (outcome->series)
-            spool_free(outcome->series[i]);
+            free_spool(outcome->series[i]);
     }
-    spool_free(outcome->decisions);
-    spool_free(outcome->replicas);
+    free_spool(outcome->decisions);
+    free_spool(outcome->replicas);
     free(outcome->series);
     free(outcome->services);
     *outcome = (struct outcome){0};

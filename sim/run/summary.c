@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Statistics of a service and of a strategy, to size the memory of their values; the last one is
  * peak_p99_without. */
@@ -535,16 +536,17 @@ static int caution(struct summary *summary, struct error *err, const char *forma
 static int caution(struct summary *summary, struct error *err, const char *format, ...)
 {
     char **grown = realloc(summary->cautions, sizeof *grown * (size_t)(summary->caution_count + 1));
+    char text[1024];
     va_list args;
-    int length;
 
     if (!grown)
         return error_memory(err, "summary");
     summary->cautions = grown;
     va_start(args, format);
-    length = vasprintf(&grown[summary->caution_count], format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (length < 0)
+    grown[summary->caution_count] = strdup(text);
+    if (!grown[summary->caution_count])
         return error_memory(err, "summary");
     summary->caution_count++;
     return 0;
