@@ -64,8 +64,10 @@ static inline void histogram_record_many(struct histogram *h, int64_t value, int
     h->counts[histogram_index(value)] += count;
     h->total += count;
     h->sum += (double)value * (double)count;
-    h->low = value < h->low ? value : h->low;
-    h->high = value > h->high ? value : h->high;
+    if (value < h->low) /* rare after the first few: a branch spares the store */
+        h->low = value;
+    if (value > h->high)
+        h->high = value;
 }
 
 /* One value. O(1), 1-3 ns. */
