@@ -148,6 +148,26 @@ static void heap_remove(struct curve_server *curve, struct job *job)
 
 /* ---- demand and rate ---- */
 
+/* The compiler's own conversions between double and 128 bits are calls that cost as much as the heap. Both
+ * for values >= 0. */
+static inline double wide_to_double(__int128 wide)
+{
+    return (double)(uint64_t)(wide >> 64) * 0x1p64 + (double)(uint64_t)wide; /* relative error below 2^-52 */
+}
+
+/* Rounds down; x < 2^126. */
+static inline __int128 wide_from_double(double x)
+{
+    uint64_t bits;
+
+    if (x < 0x1p62)
+        return (int64_t)x;
+    memcpy(
+        &bits, &x,
+        sizeof bits); /* IEEE 754: 52 bits below a leading 1, exponent biased by 1023; a whole number here */
+    return (__int128)((bits & (((uint64_t)1 << 52) - 1)) | (uint64_t)1 << 52) << ((bits >> 52) - 1075);
+}
+
 /* X(n) for any real n >= 0. */
 static double curve_rate(const struct curve_config *config, double n)
 {
@@ -210,8 +230,8 @@ static __int128 curve_units(const struct curve_config *config, const struct job 
         units = 1e9;
     else
         units = curve_demand(config, job->tokens_in, job->tokens_out, 0) * 1e9;
-    units = ldexp(units, CURVE_SCALE);
-    return units < 0x1p118 ? (__int128)units : (__int128)1 << 118;
+    units *= (double)((uint64_t)1 << CURVE_SCALE);
+    return units < 0x1p118 ? wide_from_double(units) : (__int128)1 << 118;
 }
 
 /* ---- serving ---- */
@@ -251,11 +271,12 @@ static void curve_stop(struct curve_server *curve, sim_time now, struct job *job
 /* Least q with q * share >= rest: nanoseconds until so much is attained. */
 static sim_time curve_duration(__int128 rest, __int128 share)
 {
-    double guess = ceil((double)rest / (double)share);
+    double guess;
     int64_t q;
 
     if (rest <= 0)
         return 0;
+    guess = ceil(wide_to_double(rest) / wide_to_double(share));
     if (guess > (double)SIM_TIME_LIMIT)
         return SIM_NEVER;
     if (guess > 0x1p50) /* the guess may be off by more than a step */
@@ -337,7 +358,8 @@ static struct job *curve_advance(struct server *server, sim_time now)
         curve_refill(curve, now);
         if (server->running > 0) {
             curve->share = curve_share_of(curve->config, server->running);
-            curve->attained += (__int128)((double)rest / (double)share * (double)curve->share);
+            curve->attained += wide_from_double(wide_to_double(rest) / wide_to_double(share) *
+                                                wide_to_double(curve->share));
         }
     }
     curve_set_next(curve);

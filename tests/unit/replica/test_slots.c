@@ -435,6 +435,47 @@ static void test_speed_and_rates(void **state)
     document_free(doc);
 }
 
+/* "time" replaces what the traffic says; a distribution is drawn from the stream that is given, the same
+ * again from its beginning. */
+static void test_drawn_time(void **state)
+{
+    enum { DRAWS = 100000 };
+    struct service_model model;
+    struct document *doc;
+    struct job job;
+    struct stream stream;
+    struct error err = {0};
+    double sum = 0;
+    int64_t first = 0;
+
+    (void)state;
+    assert_int_equal(stream_open(&stream, random_key(20261201, "test", "slots", 3), &err), 0);
+    model_read("{\"slots\": {\"count\": 1, \"time\": \"250ms\"}}", &model, &doc);
+    job_prepare(&job, 0, 0, 77);
+    model.type->draw(model.config, stream.rng, &job);
+    assert_int_equal(job.work_ns, 250 * SIM_MILLISECOND);
+    service_model_free(&model);
+    document_free(doc);
+
+    model_read("{\"slots\": {\"count\": 1, \"time\": {\"exponential\": {\"mean\": \"200ms\"}}}}", &model,
+               &doc);
+    stream_rekey(&stream, 0);
+    for (int i = 0; i < DRAWS; i++) {
+        job_prepare(&job, 0, 0, -1);
+        model.type->draw(model.config, stream.rng, &job);
+        sum += sim_time_seconds(job.work_ns);
+        first = i == 0 ? job.work_ns : first;
+    }
+    /* mean 0.2 s, standard error 0.2 / sqrt(100,000) = 0.00063 */
+    assert_true(fabs(sum / DRAWS - 0.2) < 4 * 0.00063);
+    stream_rekey(&stream, 0);
+    model.type->draw(model.config, stream.rng, &job);
+    assert_int_equal(job.work_ns, first);
+    service_model_free(&model);
+    document_free(doc);
+    stream_close(&stream);
+}
+
 /* Nothing to do at all: ends when it starts, and so does the one that waited for its slot. */
 static void test_no_work(void **state)
 {
@@ -505,6 +546,7 @@ int main(void)
         cmocka_unit_test(test_gauges),
         cmocka_unit_test(test_tokens),
         cmocka_unit_test(test_speed_and_rates),
+        cmocka_unit_test(test_drawn_time),
         cmocka_unit_test(test_no_work),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_registry),
