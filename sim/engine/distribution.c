@@ -360,9 +360,39 @@ static double empirical_quantile(const struct distribution *d, double p)
     /* Whole but for rounding is whole: 0.07 of 100 values is the seventh. */
     if (fabs(rank - whole) > rank * 0x1p-50)
         whole = ceil(rank);
-    if (whole <= 1)
+    if (!(whole > 1))
         return d->values[0];
     return whole >= (double)d->count ? d->values[d->count - 1] : d->values[(size_t)whole - 1];
+}
+
+/*
+ * Quantile of the standard gamma, not by gsl_cdf_gamma_Pinv: its Newton steps fail to converge for many p
+ * once the shape is beyond some 10^5, and failing there means GSL's handler, which ends the program. For
+ * shapes up to 10^4 the logarithm is bisected with gsl_cdf_gamma_P. Beyond (where that, too, loses digits
+ * near the centre, and fails from 10^6) the Cornish-Fisher expansion about the normal with its terms up to
+ * a^(-3/2) is right to 1e-11 in p (Abramowitz and Stegun 26.2.49 with the cumulants (r - 1)! a).
+ */
+static double gamma_quantile(double p, double a)
+{
+    double low = -745, high = log(a + 10 * sqrt(a) + 50); /* exp(-745): the least double */
+
+    if (a > 1e4) {
+        double z = gsl_cdf_ugaussian_Pinv(p), z2 = z * z, r = 1 / sqrt(a);
+
+        return a +
+               (z + r * ((z2 - 1) / 3 + r * (z * (z2 - 7) / 36 - r * ((3 * z2 + 7) * z2 - 16) / 810))) / r;
+    }
+    if (gsl_cdf_gamma_P(exp(low), a, 1) >= p)
+        return 0;
+    for (int i = 0; i < 70; i++) {
+        double middle = low + (high - low) / 2;
+
+        if (gsl_cdf_gamma_P(exp(middle), a, 1) < p)
+            low = middle;
+        else
+            high = middle;
+    }
+    return exp(high);
 }
 
 static double quantile_of_zero(const struct distribution *d)
@@ -403,7 +433,7 @@ double distribution_quantile(const struct distribution *d, double p)
     case DISTRIBUTION_LOGNORMAL:
         return gsl_cdf_lognormal_Pinv(p, d->a, d->b);
     case DISTRIBUTION_GAMMA:
-        return gsl_cdf_gamma_Pinv(p, d->a, d->b);
+        return gamma_quantile(p, d->a) * d->b;
     case DISTRIBUTION_WEIBULL:
         return gsl_cdf_weibull_Pinv(p, d->a, d->b);
     case DISTRIBUTION_PARETO:

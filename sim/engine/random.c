@@ -1,6 +1,7 @@
 #include "sim/engine/random.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The odd integer nearest 2^64 / golden ratio: the step of SplitMix64. */
@@ -116,16 +117,28 @@ uint64_t random_key(uint64_t seed, const char *service, const char *purpose, uin
     return random_key_ordinal(absorb_text(absorb_text(random_hash(seed), service), purpose), replication);
 }
 
+/* What gsl_rng_alloc does, but out of memory is an error and not an abort by GSL's handler, which is global
+ * to all threads. */
+static gsl_rng *generator_new(const gsl_rng_type *type)
+{
+    gsl_rng *rng = malloc(sizeof *rng);
+    void *state = calloc(1, type->size);
+
+    if (!rng || !state) {
+        free(rng);
+        free(state);
+        return NULL;
+    }
+    *rng = (gsl_rng){.type = type, .state = state};
+    return rng;
+}
+
 int stream_open(struct stream *stream, uint64_t key, struct error *err)
 {
-    /* Not gsl_rng_alloc: out of memory, it would call GSL's error handler, which aborts. */
-    *stream = (struct stream){.key = key};
-    gsl_error_handler_t *before = gsl_set_error_handler_off();
-    stream->rng = gsl_rng_alloc(random_xoshiro256pp);
-    gsl_set_error_handler(before);
+    *stream = (struct stream){.rng = generator_new(random_xoshiro256pp), .key = key};
     if (!stream->rng)
         return error_memory(err, "random stream");
-    gsl_rng_set(stream->rng, key);
+    xoshiro_set(stream->rng->state, key);
     return 0;
 }
 
