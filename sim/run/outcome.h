@@ -148,7 +148,8 @@ struct outcome {
     int64_t gross_micro, credit_micro; /* money in millionths of the currency, over the cost window */
     int64_t events;                    /* events that the engine ran, for progress and benches */
 
-    /* only if the run was asked to keep them; else NULL. Fixed-size records, in the order of time. Each spool is on the heap and owned */
+    /* only if the run was asked to keep them; else NULL. Fixed-size records, in the order of time. Each spool
+     * is on the heap and owned */
     struct spool **series;   /* one a service: struct series_record */
     struct spool *decisions; /* struct decision_record */
     struct spool

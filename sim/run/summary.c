@@ -586,19 +586,30 @@ static int make_cautions(struct summary *summary, struct error *err)
     return 0;
 }
 
-/* Replications that every strategy finished. Returns how many. */
+bool experiment_complete(const struct experiment_results *results, int32_t r)
+{
+    for (int32_t s = 0; s < results->scenario->strategy_count; s++)
+        if (!results->outcomes[s * results->replications + r])
+            return false;
+    return true;
+}
+
+int32_t experiment_first(const struct experiment_results *results)
+{
+    for (int32_t r = 0; r < results->replications; r++)
+        if (experiment_complete(results, r))
+            return r;
+    return -1;
+}
+
+/* Replications that count. Returns how many. */
 static int32_t usable(const struct experiment_results *results, int32_t *used)
 {
     int32_t n = 0;
 
-    for (int32_t r = 0; r < results->replications; r++) {
-        bool whole = true;
-
-        for (int32_t s = 0; s < results->scenario->strategy_count; s++)
-            whole = whole && results->outcomes[s * results->replications + r];
-        if (whole)
+    for (int32_t r = 0; r < results->replications; r++)
+        if (experiment_complete(results, r))
             used[n++] = r;
-    }
     return n;
 }
 

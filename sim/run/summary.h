@@ -24,6 +24,12 @@ struct experiment_results {
                      stay pairs */
 };
 
+/* Did every strategy finish replication r? Only such replications count. */
+bool experiment_complete(const struct experiment_results *results, int32_t r);
+/* The first one that did: "replication 0" of series and records, unless the experiment was interrupted early.
+ * -1: none. */
+int32_t experiment_first(const struct experiment_results *results);
+
 /*
  * One statistic over replications. mean is the estimate: the mean of the replications' values, or for
  * quantiles that of their merged histogram. NAN: there is nothing to measure, INFINITY: among the requests

@@ -9,8 +9,8 @@
 #include "sim/run/summary.h"
 
 /*
- * summary.json. Numbers are written as raw text (number_text), because cJSON's own printing loses the digits of large integers. A failure to
- * allocate is remembered and reported once, at the end.
+ * summary.json. Numbers are written as raw text (number_text), because cJSON's own printing loses the digits
+ * of large integers. A failure to allocate is remembered and reported once, at the end.
  */
 struct writer {
     const struct summary *summary;
@@ -80,7 +80,8 @@ static void statistic(struct writer *w, cJSON *to, const char *key, const struct
         number(w, each, NULL, value->each[r]);
 }
 
-static void figures(struct writer *w, cJSON *to, const char *key, const struct statistic values[LATENCY_FIGURES])
+static void figures(struct writer *w, cJSON *to, const char *key,
+                    const struct statistic values[LATENCY_FIGURES])
 {
     cJSON *it = object(w, to, key);
 
@@ -130,8 +131,9 @@ static void shortage(struct writer *w, cJSON *to, const struct summary_service *
 {
     /* in the order of the documentation: the total, the policy's side, the stages, the rest */
     static const enum shortage_cause order[SHORTAGE_CAUSES] = {
-        SHORTAGE_POLICY, SHORTAGE_METRICS, SHORTAGE_LIMIT, SHORTAGE_SCHEDULE, SHORTAGE_NODE,    SHORTAGE_PULL,
-        SHORTAGE_LOAD,   SHORTAGE_INIT,    SHORTAGE_PROBE, SHORTAGE_ENDPOINT, SHORTAGE_RECLAIM, SHORTAGE_FAILURE};
+        SHORTAGE_POLICY, SHORTAGE_METRICS,  SHORTAGE_LIMIT,   SHORTAGE_SCHEDULE,
+        SHORTAGE_NODE,   SHORTAGE_PULL,     SHORTAGE_LOAD,    SHORTAGE_INIT,
+        SHORTAGE_PROBE,  SHORTAGE_ENDPOINT, SHORTAGE_RECLAIM, SHORTAGE_FAILURE};
     cJSON *it = object(w, to, "shortage_replica_s");
 
     statistic(w, it, "total", &s->shortage_total);
