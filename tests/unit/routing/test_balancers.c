@@ -274,7 +274,7 @@ static void test_random(void **state)
 }
 
 /*
- * All different, outstanding = index: of n replicas the one of rank k (0: the least) is picked if it is drawn
+ * All different: of n replicas the one of rank k (0: the least) is picked if it is drawn
  * with any of the n - 1 - k above it: (n - 1 - k) / C(n, 2). The most loaded never is. 21 pairs for n = 7.
  */
 static void test_power_of_two(void **state)
@@ -289,14 +289,19 @@ static void test_power_of_two(void **state)
     b->type->remove(b, 3);
     for (uint32_t i = 0; i < REPLICAS; i++)
         add(b, i, 0);
-    for (uint32_t i = 0; i < REPLICAS; i++)
-        b->type->changed(b, i, (int32_t)i);
-    for (uint64_t i = 0; i < REQUESTS; i++)
-        counts[pick(b, i)]++;
-    assert_int_equal(counts[REPLICAS - 1], 0);
-    for (int k = 0; k < REPLICAS; k++)
-        assert_true(abs(counts[k] - (REPLICAS - 1 - k) * REQUESTS / 21) <
-                    4 * 113); /* sd at most sqrt(63000 x 2/7 x 5/7) */
+    for (int order = 0; order < 2; order++) { /* ascending and descending by index */
+        memset(counts, 0, sizeof counts);
+        for (uint32_t i = 0; i < REPLICAS; i++)
+            b->type->changed(b, i, (int32_t)(order ? REPLICAS - 1 - i : i));
+        for (uint64_t i = 0; i < REQUESTS; i++) {
+            int chosen = (int)pick(b, i);
+
+            counts[order ? REPLICAS - 1 - chosen : chosen]++;
+        }
+        assert_int_equal(counts[REPLICAS - 1], 0);
+        for (int k = 0; k < REPLICAS; k++) /* sd at most sqrt(63000 x 2/7 x 5/7) = 113 */
+            assert_true(abs(counts[k] - (REPLICAS - 1 - k) * REQUESTS / 21) < 4 * 113);
+    }
     /* with all equal the first of the two: each 1 in 7, sd sqrt(63000 x 6 / 49) = 88 */
     memset(counts, 0, sizeof counts);
     for (uint32_t i = 0; i < REPLICAS; i++)
