@@ -30,7 +30,7 @@ static const double list[5] = {5, 1, 4, 1, 9};
 #define KINDS 11
 static struct distribution make(int which)
 {
-    struct distribution d;
+    struct distribution d = {.kind = DISTRIBUTION_CONSTANT};
     int rc = -1;
 
     switch (which) {
@@ -278,7 +278,7 @@ static void gamma_of_every_shape(void **state)
 
             assert_true(x >= before);
             assert_true(fabs(x - 2) <= 2 * fmax(cvs[i] * 4, 4 * cvs[i] * cvs[i] * 10));
-            if (shape < 1e4 && x > 0)
+            if (shape < 1e4 && x > 1e-300) /* below: few digits are left */
                 assert_near(gsl_cdf_gamma_P(x, shape, 2 / shape), p, 1e-8);
             else if (shape > 1e4 && shape < 1e9 && k % 57 == 1)
                 assert_near(gamma_integral(x * shape / 2, shape), p, 1e-8);
