@@ -70,7 +70,7 @@ static inline void histogram_record_many(struct histogram *h, int64_t value, int
         h->high = value;
 }
 
-/* One value. O(1), about 3 ns back to back (the sum's chain of additions), 1-2 ns between other work. */
+/* One value. O(1), about 3 ns back to back, most of it the chain of additions to the sum. */
 static inline void histogram_record(struct histogram *h, int64_t value)
 {
     histogram_record_many(h, value, 1);
