@@ -11,12 +11,12 @@ foreach(layer io engine)
 endforeach()
 
 # peaksim_conformance(name SOURCES more.c... LIBRARIES ... OWN ours.json... SHARED theirs.json...)
-# Builds conformance/NAME.c with SOURCES. OWN are in conformance/own, SHARED in ../shared/conformance.
+# Builds conformance/NAME.c with SOURCES. OWN are in conformance/own, SHARED in ../shared.
 function(peaksim_conformance name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;OWN;SHARED" ${ARGN})
   list(TRANSFORM arg_SOURCES PREPEND conformance/)
   list(TRANSFORM arg_OWN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/conformance/own/)
-  list(TRANSFORM arg_SHARED PREPEND ${PEAKSIM_SHARED}/conformance/)
+  list(TRANSFORM arg_SHARED PREPEND ${PEAKSIM_SHARED}/)
   add_executable(${name} conformance/${name}.c ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE peaksim_test_support ${arg_LIBRARIES} peaksim_vectors)
   if(arg_OWN)
@@ -34,8 +34,8 @@ if(TARGET peaksim_scaling)
     SOURCES hpa_vectors.c hpa_vectors_metric.c hpa_vectors_behavior.c hpa_vectors_reconcile.c
     LIBRARIES peaksim_scaling
     OWN hpa.json
-    SHARED hpa_replica_calculator.json hpa_behavior.json hpa_controller.json
-           hpa_fuzz_calc.json hpa_fuzz_behavior.json hpa_fuzz_reconcile.json)
-  peaksim_conformance(conformance_kpa LIBRARIES peaksim_scaling OWN kpa.json SHARED kpa.json kpa_fuzz.json)
-  peaksim_conformance(conformance_keda LIBRARIES peaksim_scaling OWN keda.json SHARED keda.json)
+    SHARED conformance/hpa_replica_calculator.json conformance/hpa_behavior.json conformance/hpa_controller.json
+           conformance/hpa_fuzz_calc.json conformance/hpa_fuzz_behavior.json conformance/hpa_fuzz_reconcile.json)
+  peaksim_conformance(conformance_kpa LIBRARIES peaksim_scaling OWN kpa.json SHARED conformance/kpa.json conformance/kpa_fuzz.json)
+  peaksim_conformance(conformance_keda LIBRARIES peaksim_scaling OWN keda.json SHARED conformance/keda.json)
 endif()

@@ -182,7 +182,8 @@ static void zero_while_active(const struct kpa_bounds *bounds, const struct kpa_
 static void zero_while_inactive(const struct kpa_bounds *bounds, const struct kpa_status *status,
                                 struct kpa_bounded *bounded)
 {
-    sim_time longest = bounds->retention > bounds->grace ? bounds->retention : bounds->grace;
+    sim_time retention = status->reachability == KPA_UNREACHABLE ? 0 : bounds->retention;
+    sim_time longest = retention > bounds->grace ? retention : bounds->grace;
 
     bounded->probed = !bounds->always_proxied;
     if (bounded->probed && !status->probe_ok)
@@ -191,8 +192,8 @@ static void zero_while_inactive(const struct kpa_bounds *bounds, const struct kp
         bounded->apply = true;
         return;
     }
-    if (status->activity_for < bounds->retention) {
-        bounded->requeue = bounds->retention - status->activity_for;
+    if (status->activity_for < retention) {
+        bounded->requeue = retention - status->activity_for;
         return;
     }
     if (status->proxied_for >= bounds->grace)

@@ -186,7 +186,7 @@ struct kpa_bounds {
     bool always_proxied; /* target burst capacity -1: no probe needed */
     sim_time stable_window;
     sim_time grace;
-    sim_time retention;          /* of the last pod */
+    sim_time retention;          /* of the last pod; ignored if unreachable */
     sim_time activation_timeout; /* progress deadline + KPA_PROGRESS_BUFFER */
 };
 

@@ -161,3 +161,24 @@ void read_behavior(struct fy_node *vector, struct hpa_spec *spec)
     read_rules(vector_get(behavior, "scale_down"), &spec->rules[HPA_DOWN]);
     hpa_spec_default(spec);
 }
+
+void read_events(struct fy_node *list, struct hpa_events *events)
+{
+    for (int i = 0; i < vector_count(list); i++) {
+        struct fy_node *node = vector_at(list, i);
+
+        if (hpa_events_add(events, -vector_time(vector_get(node, "age_s"), 0),
+                           vector_int32(vector_get(node, "change"), 0), NULL) == 0)
+            events->items[events->count - 1].outdated = vector_bool(vector_get(node, "outdated"), false);
+    }
+}
+
+void read_recommendations(struct fy_node *list, struct hpa_recommendations *recommendations)
+{
+    for (int i = 0; i < vector_count(list); i++) {
+        struct fy_node *node = vector_at(list, i);
+
+        hpa_recommendations_add(recommendations, -vector_time(vector_get(node, "age_s"), 0),
+                                vector_int32(vector_get(node, "replicas"), 0), NULL);
+    }
+}

@@ -27,6 +27,9 @@ void scene_free(struct scene *scene);
 void read_controller(struct fy_node *vector, struct hpa_controller *controller);
 /* One direction's rules; NULL leaves all unset. */
 void read_rules(struct fy_node *node, struct hpa_rules *rules);
+/* [{"age_s", "change"}] and [{"age_s", "replicas"}], ages relative to time 0, appended. */
+void read_events(struct fy_node *list, struct hpa_events *events);
+void read_recommendations(struct fy_node *list, struct hpa_recommendations *recommendations);
 /* "behavior" of a vector into spec. */
 void read_behavior(struct fy_node *vector, struct hpa_spec *spec);
 
