@@ -18,18 +18,21 @@
  *
  * One reconcile, top to bottom:
  *
- *   hpa_reconcile          1 remembers the current count if the memory is empty   2 zero rule, outside [min,
- * max] hpa_propose          3 each metric's samples and pods -> a proposal; the largest of those that worked
- * counts hpa_stabilize*       4 holds the proposal against recent ones hpa_limit*           5 bounds the
- * speed and the range hpa_store_event      6 remembers the change, for later limits
+ *   hpa_reconcile      1 remembers the current count if nothing is remembered
+ *                      2 the zero rule; a count outside [min, max] jumps to the bound
+ *     hpa_propose      3 a metric's samples and pods -> a proposal; the largest that worked counts
+ *     hpa_stabilize*   4 holds the proposal against recent ones
+ *     hpa_limit*       5 bounds the speed and the range
+ *     hpa_store_event  6 remembers the change, for later limits
  *
  * Arithmetic is the controller's own: quantities are int64 milli-units that wrap where Go's wrap and are
  * capped where the controller caps; ratios are IEEE doubles in its order of operations, rounded by ceil or
  * truncation of the double, because double rounding is visible (290/70 on 7 pods gives 30). Never rewrite it
  * in exact arithmetic.
  *
- * Replica counts are int32 >= 0. Where Go would convert an unrepresentable double (its result depends on the
- * processor), counts saturate at INT32_MAX.
+ * Replica counts are int32 >= 0 (a proposal from negative metric values may be negative; the result is not).
+ * Where Go would convert an unrepresentable double (its result depends on the processor), counts saturate at
+ * INT32_MAX.
  */
 
 /* ---- what the controller is configured with (kube-controller-manager flags and the release's rules) ---- */

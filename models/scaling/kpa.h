@@ -33,11 +33,9 @@
 #define KPA_TARGET_BURST_CAPACITY 211.0
 #define KPA_ACTIVATOR_CAPACITY    100.0
 #define KPA_GRACE                 (30 * SIM_SECOND)
-#define KPA_PROGRESS_BUFFER                                                                                  \
-    (30 * SIM_SECOND) /* activation times out this long after the progress deadline                          \
-                       */
-#define KPA_MIN_TARGET    0.01
-#define KPA_SCALE_UNKNOWN (-1)
+#define KPA_PROGRESS_BUFFER       (30 * SIM_SECOND) /* activation timeout = progress deadline + this */
+#define KPA_MIN_TARGET            0.01
+#define KPA_SCALE_UNKNOWN         (-1)
 
 /* Length of the panic window: share of the stable one, rounded to a whole second, at least one. */
 sim_time kpa_panic_window(sim_time stable_window, double share);
@@ -57,8 +55,7 @@ struct kpa_window {
     sim_time window;
     enum kpa_averaging averaging;
     double smoothing; /* c */
-    double
-        total; /* of all buckets, kept up incrementally as the original does, errors of rounding included */
+    double total;     /* of all buckets; kept up step by step as the original does, rounding errors and all */
     sim_time first_write;
     sim_time last_write; /* both in whole buckets */
     bool written;
