@@ -32,13 +32,13 @@ do for [panel = 1:2] {
         set tmargin at screen middle - px(14)
         set bmargin at screen bottom
         set format x '%g'
-        set xlabel x_label
-        set key on at screen 0.5, screen key_y center bottom horizontal samplen 2.5
+        set xlabel x_label offset 0, 0.9
+        set key on at screen 0.5, screen key_y center bottom horizontal Left reverse samplen 2.5
     }
     mark = 10 ** (log10(high) - 0.03 * log10(high / low))
     plot for [i = 1:n] 'latency.dat' index (i - 1) using 1:(column(4 - panel)) with lines linecolor rgb colors[i] dashtype dashes[i] linewidth 2.5 title titles[i], \
-         for [i = 1:n] 'latency.dat' index (i - 1) using 1:(column(3 + panel) > 0 ? mark : NaN) with points pointtype 9 pointsize 0.9 linecolor rgb colors[i] notitle, \
-         (panel == 2 && any_unserved ? mark * 1e9 : NaN) with points pointtype 9 pointsize 1.2 linecolor rgb '#444444' title (any_unserved ? 'not served (infinite)' : ''), \
+         for [i = 1:n] 'latency.dat' index (i - 1) using 1:(column(3 + panel) > 0 ? mark : NaN) with points pointtype 9 pointsize 0.9 * point linecolor rgb colors[i] notitle, \
+         (panel == 2 && any_unserved ? mark * 1e9 : NaN) with points pointtype 9 pointsize 1.2 * point linecolor rgb '#444444' title (any_unserved ? 'not served (infinite)' : ''), \
          (panel == 1 ? slo : slo * 1e-9) with lines linecolor rgb '#000000' linewidth 2 dashtype 2 title slo_title
 }
 unset multiplot

@@ -21,11 +21,14 @@ struct format {
     const char *extension;
     const char *terminal;
     const char *options;
+    const char *fonts; /* sizes that look alike: gnuplot takes pixels in the one and points in the other */
 };
 
 static const struct format formats[] = {
-    {"svg", "svg", "font 'DejaVu Sans,17' background rgb 'white' noenhanced"},
-    {"png", "pngcairo", "font 'DejaVu Sans,13' background rgb 'white' noenhanced"},
+    {"svg", "svg", "font 'DejaVu Sans,17' background rgb 'white' noenhanced",
+     "heading_font = ',20'\nsmall_font = ',14'\npoint = 1\n"},
+    {"png", "pngcairo", "font 'DejaVu Sans,13' background rgb 'white' noenhanced",
+     "heading_font = ',15'\nsmall_font = ',11'\npoint = 1.8\n"},
 };
 
 static int join(char path[PATH_SIZE], const char *folder, const char *name, struct error *err)
@@ -94,10 +97,11 @@ static void write_frame(const struct plot_data *data, int32_t service, const str
     char label[96];
 
     fprintf(script, "width = %d\nheight = %d\nkey_rows = %d\n", PLOT_WIDTH, figure->height(data),
-            (figure->legend(data) + 3) / 4);
+            figure->legend(data));
     plot_set_number(script, "x_max", data->horizon_s / axis.unit_s);
     plot_set_number(script, "x_step", axis.step);
-    snprintf(label, sizeof label, "%s%s", axis.label, data->peak_count ? "; grey: peak windows" : "");
+    snprintf(label, sizeof label, "%s%s", axis.label,
+             data->peak_count ? "; first replication; grey: peak windows" : "; first replication");
     plot_set_text(script, "x_label", label, PLOT_HEADING_CHARACTERS);
     fputs("heading = ", script);
     plot_quote(script, data->scenario, PLOT_HEADING_CHARACTERS - 32);
@@ -141,6 +145,7 @@ static int draw(const struct plot_data *data, int32_t service, const struct plot
             break;
         fprintf(file, "set terminal %s size %d,%d %s\nset output 'picture.%s'\n", formats[k].terminal,
                 PLOT_WIDTH, figure->height(data), formats[k].options, formats[k].extension);
+        fputs(formats[k].fonts, file);
         fputs(frame, file);
         fputs(plot_script_text("common"), file);
         fputs(plot_script_text(figure->name), file);

@@ -33,10 +33,10 @@ struct plot_axis plot_time_axis(double horizon_s)
 
 /* ---- what several pictures need ---- */
 
-static int one_height(const struct plot_data *data)
+/* Room for a legend of more than three rows is added. */
+static int legend_height(int rows)
 {
-    (void)data;
-    return PLOT_HEIGHT;
+    return PLOT_HEIGHT + (rows > 3 ? 26 * (rows - 3) : 0);
 }
 
 /* Panels one above the other. */
@@ -45,9 +45,14 @@ static int panels_height(const struct plot_data *data)
     return data->strategy_count <= 3 ? PLOT_HEIGHT : 200 + 180 * data->strategy_count;
 }
 
-static int strategies_legend(const struct plot_data *data)
+static int latency_legend(const struct plot_data *data)
 {
-    return data->strategy_count + 2;
+    return (data->strategy_count + 3) / 2; /* names and two marks, two a row */
+}
+
+static int latency_height(const struct plot_data *data)
+{
+    return legend_height(latency_legend(data));
 }
 
 /* Names, colours and dashes of the strategies as arrays. */
@@ -75,9 +80,7 @@ static void write_slo(const struct plot_service *service, FILE *script)
 {
     char text[160] = "no SLO";
 
-    if (isfinite(service->slo_s))
-        snprintf(text, sizeof text, "SLO");
-    else if (service->slo_text[0])
+    if (service->slo_text[0])
         snprintf(text, sizeof text, "SLO: %s", service->slo_text);
     plot_set_number(script, "slo", service->slo_s);
     plot_set_text(script, "slo_title", text, PLOT_LEGEND_CHARACTERS + 14);
@@ -200,25 +203,40 @@ static void write_capacity(const struct plot_data *data, int32_t service, FILE *
 
             known = known || isfinite(bin->capacity);
             most = fmax(most, fmax(bin->offered, isfinite(bin->capacity) ? bin->capacity : 0));
-            plot_number(rows, bin_time(data, k, 0), " ");
-            plot_number(rows, bin->offered, " ");
-            plot_number(rows, bin->capacity, " ");
-            plot_number(rows, with_starting, "\n");
+            for (int end = 0; end < 2; end++) { /* a bin is a step */
+                plot_number(rows, bin_time(data, k, end), " ");
+                plot_number(rows, bin->offered, " ");
+                plot_number(rows, bin->capacity, " ");
+                plot_number(rows, with_starting, "\n");
+            }
         }
         end_block(rows);
     }
     write_strategies(data, script, NULL);
     plot_set_number(script, "y_max", most * 1.12);
+    plot_set_number(script, "y_step", nice_above(most / 5));
     fprintf(script, "known = %d\n", known);
 }
 
 static int capacity_legend(const struct plot_data *data)
 {
     (void)data;
-    return 3;
+    return 2;
 }
 
 /* ---- replicas ---- */
+
+/* One end of a bin: the upper edges from the top of the stack down (each lower area is drawn over it), then
+ * what was needed. */
+static void write_stack(const struct plot_bin *bin, double time, double top, FILE *rows)
+{
+    plot_number(rows, time, " ");
+    for (int state = PLOT_STATES - 1; state >= 0; state--) {
+        plot_number(rows, top, " ");
+        top -= bin->states[state];
+    }
+    plot_number(rows, bin->need, "\n");
+}
 
 static void write_replicas(const struct plot_data *data, int32_t service, FILE *script, FILE *rows)
 {
@@ -228,26 +246,20 @@ static void write_replicas(const struct plot_data *data, int32_t service, FILE *
     for (int32_t s = 0; s < data->strategy_count; s++) {
         for (int32_t k = 0; k < data->bins; k++) {
             const struct plot_bin *bin = &data->services[service].lines[s].bins[k];
-            double edge = 0;
+            double top = 0;
 
             for (int state = 0; state < PLOT_STATES; state++)
-                edge += bin->states[state];
-            most = fmax(most, fmax(edge, isfinite(bin->need) ? bin->need : 0));
+                top += bin->states[state];
+            most = fmax(most, fmax(top, isfinite(bin->need) ? bin->need : 0));
             known = known || isfinite(bin->need);
-            plot_number(rows, bin_time(data, k, 0), "");
-            /* the top of the stack first: each lower area is drawn over it */
-            for (int state = PLOT_STATES - 1; state >= 0; state--) {
-                fputc(' ', rows);
-                plot_number(rows, edge, "");
-                edge -= bin->states[state];
-            }
-            fputc(' ', rows);
-            plot_number(rows, bin->need, "\n");
+            write_stack(bin, bin_time(data, k, 0), top, rows);
+            write_stack(bin, bin_time(data, k, 1), top, rows);
         }
         end_block(rows);
     }
     write_strategies(data, script, NULL);
     plot_set_number(script, "y_max", most * 1.12);
+    plot_set_number(script, "y_step", nice_above(most / 5));
     fprintf(script, "states = %d\narray state_titles[%d]\narray state_colors[%d]\n", PLOT_STATES, PLOT_STATES,
             PLOT_STATES);
     for (int k = 1; k <= PLOT_STATES; k++)
@@ -259,14 +271,14 @@ static void write_replicas(const struct plot_data *data, int32_t service, FILE *
 static int replicas_legend(const struct plot_data *data)
 {
     (void)data;
-    return 8; /* short words: eight in the room of four names */
+    return 3; /* eleven short words */
 }
 
 /* ---- start waterfall ---- */
 
 static int waterfall_columns(const struct plot_data *data)
 {
-    return data->strategy_count == 1 ? 1 : data->strategy_count <= 4 ? 2 : 3;
+    return data->strategy_count == 4 ? 2 : data->strategy_count < 3 ? data->strategy_count : 3;
 }
 
 static int waterfall_rows(const struct plot_data *data)
@@ -356,6 +368,7 @@ static void write_waterfall(const struct plot_data *data, int32_t service, FILE 
         fprintf(script, "stage_titles[%d] = '%s'\nstage_colors[%d] = '%s'\n", k + 1, plot_stage_names[k],
                 k + 1, plot_state_color(PLOT_STAGES - k));
     plot_set_number(script, "start_max", longest > 0 ? longest / unit * 1.03 : 1);
+    plot_set_number(script, "start_step", nice_above(longest > 0 ? longest / unit / 6 : 0.5));
     plot_set_text(script, "start_label", unit > 1 ? "time since asked for (min)" : "time since asked for (s)",
                   PLOT_HEADING_CHARACTERS);
 }
@@ -363,20 +376,20 @@ static void write_waterfall(const struct plot_data *data, int32_t service, FILE 
 static int waterfall_legend(const struct plot_data *data)
 {
     (void)data;
-    return 4; /* short words: one row */
+    return 1;
 }
 
 /* ---- cost against P99 ---- */
 
 static void cost_suffix(const struct plot_line *line, char text[64])
 {
-    const char *met = strcmp(line->met, "yes") == 0         ? ": meets the SLO"
-                      : strcmp(line->met, "no") == 0        ? ": misses the SLO"
+    const char *met = strcmp(line->met, "yes") == 0         ? ": SLO met"
+                      : strcmp(line->met, "no") == 0        ? ": SLO missed"
                       : strcmp(line->met, "undecided") == 0 ? ": undecided"
                                                             : "";
 
-    if (isfinite(line->unserved_share) && line->unserved_share >= 0.0005)
-        snprintf(text, 64, "%s, %.1f %% unserved", met[0] ? met : ":", line->unserved_share * 100);
+    if (isfinite(line->unserved_share) && line->unserved_share >= 0.005)
+        snprintf(text, 64, "%s, %.0f %% unserved", met[0] ? met : ":", line->unserved_share * 100);
     else
         snprintf(text, 64, "%s", met);
 }
@@ -386,7 +399,7 @@ static void write_cost(const struct plot_data *data, int32_t service, FILE *scri
     const struct plot_service *at = &data->services[service];
     bool priced = data->currency[0] != '\0' && isfinite(data->strategies[0].gross.mean), unserved = false;
     struct range p99 = {NAN, NAN};
-    double most = 0;
+    double most = 0, least = INFINITY, pad;
     char suffixes[PLOT_STRATEGIES_MAX][64], label[128];
     const char *list[PLOT_STRATEGIES_MAX];
 
@@ -399,6 +412,7 @@ static void write_cost(const struct plot_data *data, int32_t service, FILE *scri
 
         unserved = unserved || infinite;
         most = fmax(most, isfinite(x.mean) ? x.mean + x_half : 0);
+        least = fmin(least, isfinite(x.mean) ? x.mean - x_half : INFINITY);
         range_add(&p99, y.mean);
         range_add(&p99, y.mean + y_half);
         plot_number(rows, x.mean, " ");
@@ -417,24 +431,31 @@ static void write_cost(const struct plot_data *data, int32_t service, FILE *scri
     snprintf(label, sizeof label, priced ? "gross cost (%.20s)" : "GPU-hours (no prices given)%s",
              priced ? data->currency : "");
     plot_set_text(script, "cost_label", label, PLOT_HEADING_CHARACTERS);
-    plot_set_number(script, "cost_low", 0);
-    plot_set_number(script, "cost_high", most > 0 ? most * 1.1 : 1);
+    pad = fmax(0.15 * (most - least), 0.05 * most);
+    plot_set_number(script, "cost_low", most > 0 && least < INFINITY ? fmax(0, least - pad) : 0);
+    plot_set_number(script, "cost_high", most > 0 ? most + pad : 1);
     plot_set_number(script, "y_low", p99.low);
+    plot_set_number(script, "finite_high", p99.high);
     /* room for the arrows above whatever is finite */
-    plot_set_number(script, "y_high", unserved ? p99.high * pow(p99.high / p99.low, 0.3) : p99.high);
+    plot_set_number(script, "y_high", unserved ? p99.high * pow(p99.high / p99.low, 0.2) : p99.high);
     fprintf(script, "any_unserved = %d\n", unserved);
 }
 
 static int cost_legend(const struct plot_data *data)
 {
-    return 2 * data->strategy_count + 1; /* longer texts: two a row */
+    return data->strategy_count + 1; /* names with verdicts, and the SLO: one a row */
+}
+
+static int cost_height(const struct plot_data *data)
+{
+    return legend_height(cost_legend(data));
 }
 
 const struct plot_figure plot_figures[PLOT_FIGURES] = {
-    {"latency", "latency by time of completion", one_height, strategies_legend, write_latency},
+    {"latency", "latency by time of completion", latency_height, latency_legend, write_latency},
     {"capacity", "demand and capacity", panels_height, capacity_legend, write_capacity},
     {"replicas", "replicas by state", panels_height, replicas_legend, write_replicas},
     {"waterfall", "where starting replicas spend their time", waterfall_height, waterfall_legend,
      write_waterfall},
-    {"cost-p99", "cost and peak P99", one_height, cost_legend, write_cost},
+    {"cost-p99", "cost and peak P99", cost_height, cost_legend, write_cost},
 };

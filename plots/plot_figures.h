@@ -16,7 +16,7 @@ struct plot_figure {
     const char *title;
     /* Height in pixels for that many strategies; the width is PLOT_WIDTH. */
     int (*height)(const struct plot_data *data);
-    /* Entries of the legend, for the room that it needs. */
+    /* Rows of the legend, for the room that it needs. */
     int (*legend)(const struct plot_data *data);
     /* Writes the assignments to `script` and the rows to `rows`. */
     void (*write)(const struct plot_data *data, int32_t service, FILE *script, FILE *rows);

@@ -68,7 +68,7 @@ static bool character_printable(uint32_t code)
 void plot_quote(FILE *to, const char *text, int characters)
 {
     size_t length = strlen(text), at = 0;
-    int written = 0;
+    int written = 0, brackets = 0;
 
     fputc('\'', to);
     while (at < length) {
@@ -76,6 +76,11 @@ void plot_quote(FILE *to, const char *text, int characters)
         size_t rest = length - at, size = character_length((unsigned char)text[at]);
 
         if (size > rest || utf8_check(text + at, size) < size) {
+            at++;
+            continue;
+        }
+        if (text[at] == '>' &&
+            brackets >= 2) { /* "]]>" may not stand in XML, and gnuplot writes it as it is */
             at++;
             continue;
         }
@@ -90,6 +95,7 @@ void plot_quote(FILE *to, const char *text, int characters)
                 fputs("''", to);
             else
                 fwrite(text + at, 1, size, to);
+            brackets = text[at] == ']' ? brackets + 1 : 0;
             written++;
         }
         at += size;

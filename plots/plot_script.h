@@ -22,12 +22,14 @@ int plot_strategy_dash(int32_t strategy);          /* gnuplot dash type: another
 const char *plot_state_color(int32_t state);       /* of plot_state_names */
 
 /* Longest texts in characters; what is longer ends in an ellipsis. */
-enum { PLOT_LEGEND_CHARACTERS = 26, PLOT_HEADING_CHARACTERS = 72 };
+enum { PLOT_LEGEND_CHARACTERS = 24, PLOT_HEADING_CHARACTERS = 72 };
 
 /*
- * Writes text as a gnuplot string: in single quotes, each ' doubled; but one at the very beginning becomes a typographic one, since gnuplot
- * 5.4 reads ''' at the start of a string as an empty string and the start of another. Left out: control characters (line breaks among
- * them), invalid UTF-8, what XML forbids, and marks that change the direction of text. At most `characters` characters.
+ * Writes text as a gnuplot string: in single quotes, each ' doubled; but one at the very beginning becomes a
+ * typographic one, since gnuplot 5.4 reads ''' at the start of a string as an empty string and the start of
+ * another. Left out: control characters (line breaks among them), invalid UTF-8, what XML forbids
+ * ("]]>" loses its last character), and marks that change the direction of text. At most `characters`
+ * characters.
  */
 void plot_quote(FILE *to, const char *text, int characters);
 

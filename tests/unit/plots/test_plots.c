@@ -68,8 +68,8 @@ static void write_results(struct made *made, const char *target)
 }
 
 /*
- * Well-formed as far as it matters here: one root, tags that nest, attributes in quotes, no stray '<' or '&', valid UTF-8 without control characters. Returns the offset
- * of the first trouble, -1 if there is none.
+ * Well-formed as far as it matters here: one root, tags that nest, attributes in quotes, no stray '<' or '&',
+ * valid UTF-8 without control characters. Returns the offset of the first trouble, -1 if there is none.
  */
 static long xml_trouble(const char *text, size_t size)
 {
@@ -91,14 +91,16 @@ static long xml_trouble(const char *text, size_t size)
             continue;
         }
         if (text[i] != '<') {
+            if (strncmp(text + i, "]]>", 3) == 0)
+                return (long)i;
             i++;
             continue;
         }
         if (strncmp(text + i, "<?", 2) == 0 || strncmp(text + i, "<!", 2) == 0) {
-            const char *close = text[i + 1] == '?'                      ? "?>"
-                                : strncmp(text + i, "<!--", 4) == 0     ? "-->"
+            const char *close = text[i + 1] == '?'                       ? "?>"
+                                : strncmp(text + i, "<!--", 4) == 0      ? "-->"
                                 : strncmp(text + i, "<![CDATA[", 9) == 0 ? "]]>"
-                                                                        : ">";
+                                                                         : ">";
             const char *end = strstr(text + i, close);
 
             if (!end)
@@ -142,7 +144,9 @@ static long xml_trouble(const char *text, size_t size)
 static void test_xml_checker(void **state)
 {
     static const char good[] = "<?xml version='1.0'?><!-- <x> --><a b=\"c>\"><d/><e>&lt;&#39;</e></a>";
-    static const char *const bad[] = {"<a><b></a></b>", "<a>& </a>", "<a", "<a>\x01</a>", "<a>\xff</a>", "<a></a><b></b>", "<a b=\"<\"></a>"};
+    static const char *const bad[] = {"<a><b></a></b>", "<a>& </a>",      "<a",
+                                      "<a>]]></a>",     "<a>\x01</a>",    "<a>\xff</a>",
+                                      "<a></a><b></b>", "<a b=\"<\"></a>"};
 
     (void)state;
     assert_int_equal(xml_trouble(good, strlen(good)), -1);
@@ -173,11 +177,13 @@ static void test_quote(void **state)
     expect_quoted("a\r\t\x01\x7f z", 80, "'a z'");
     expect_quoted("`id` \"x\" \\", 80, "'`id` \"x\" \\'");
     expect_quoted("bad \xff\xc3 utf", 80, "'bad  utf'");
-    expect_quoted("cut \xe2\x82", 80, "'cut '");               /* ends inside a character */
-    expect_quoted("\xc0\xaf\xed\xa0\x80", 80, "''");           /* overlong, surrogate */
+    expect_quoted("cut \xe2\x82", 80, "'cut '");     /* ends inside a character */
+    expect_quoted("\xc0\xaf\xed\xa0\x80", 80, "''"); /* overlong, surrogate */
     expect_quoted("nel\xc2\x85 sep\xe2\x80\xa8 rtl\xe2\x80\xae.", 80, "'nel sep rtl.'");
-    expect_quoted("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80", 80, "'gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80'");
+    expect_quoted("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80", 80,
+                  "'gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80'");
     expect_quoted("\xef\xbf\xbe!", 80, "'!'"); /* U+FFFE */
+    expect_quoted("]]>a]\n]>]]]>", 80, "']]a]]]]]'");
     expect_quoted("abcdef", 6, "'abcdef'");
     expect_quoted("abcdefg", 6, "'abcde\xe2\x80\xa6'");
     expect_quoted("", 6, "''");
@@ -324,7 +330,7 @@ static void test_draw(void **state)
     }
     assert_non_null(mkdtemp(base));
     snprintf(target, sizeof target, "%s/out", base);
-    made_init(&made, 3, 1, 2);
+    made_init(&made, 3, 1, 10);
     made_peak_day(&made);
     write_results(&made, target);
     if (plots_draw(target, &err) != 0)
@@ -347,19 +353,19 @@ static void test_draw(void **state)
         remove_tree(base);
 }
 
-/* Names that try to run something, in gnuplot and in a shell. If any of it runs, a file named canary appears in the folder that TMPDIR and HOME name, or here. */
+/* Names that try to run something, in gnuplot and in a shell. If any of it runs, a file named canary appears
+ * in the folder that TMPDIR and HOME name, or here. */
 static void test_hostile_names(void **state)
 {
-    static const char *const hostile[MADE_STRATEGIES] = {
-        "`touch canary`",
-        "'; system('touch canary'); '",
-        "\n!touch canary\nsystem \"touch canary\"\n",
-        "\"; system(\"touch canary\") #",
-        "<touch canary",
-        "| touch canary",
-        "$(touch canary) {/Symbol a} @x_y^z \\",
-        "]]></text><script>x</script>&amp;&",
-        "''\\'\xe2\x80\xa8system('touch canary')"};
+    static const char *const hostile[MADE_STRATEGIES] = {"`touch canary`",
+                                                         "'; system('touch canary'); '",
+                                                         "\n!touch canary\nsystem \"touch canary\"\n",
+                                                         "\"; system(\"touch canary\") #",
+                                                         "<touch canary",
+                                                         "| touch canary",
+                                                         "$(touch canary) {/Symbol a} @x_y^z \\",
+                                                         "]]></text><script>x</script>&amp;&",
+                                                         "''\\'\xe2\x80\xa8system('touch canary')"};
     static struct made made;
     struct error err = {0};
     char base[] = "/tmp/peaksim-plots-XXXXXX", target[64], path[128], here[1024], *text;
@@ -467,16 +473,23 @@ static void test_scripts_are_built_in(void **state)
     (void)state;
     assert_non_null(plot_script_text("common"));
     for (int i = 0; i < PLOT_FIGURES; i++)
-        assert_true(plot_script_text(plot_figures[i].name) && strlen(plot_script_text(plot_figures[i].name)) > 200);
+        assert_true(plot_script_text(plot_figures[i].name) &&
+                    strlen(plot_script_text(plot_figures[i].name)) > 200);
     assert_null(plot_script_text("nonsense"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_xml_checker), cmocka_unit_test(test_quote),         cmocka_unit_test(test_axis),
-        cmocka_unit_test(test_data),        cmocka_unit_test(test_draw),          cmocka_unit_test(test_hostile_names),
-        cmocka_unit_test(test_no_gnuplot),  cmocka_unit_test(test_gnuplot_fails), cmocka_unit_test(test_scripts_are_built_in),
+        cmocka_unit_test(test_xml_checker),
+        cmocka_unit_test(test_quote),
+        cmocka_unit_test(test_axis),
+        cmocka_unit_test(test_data),
+        cmocka_unit_test(test_draw),
+        cmocka_unit_test(test_hostile_names),
+        cmocka_unit_test(test_no_gnuplot),
+        cmocka_unit_test(test_gnuplot_fails),
+        cmocka_unit_test(test_scripts_are_built_in),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,6 +50,7 @@ static inline void made_init(struct made *made, int strategies, int services, in
     made->scenario.warmup = 10 * SIM_MINUTE;
     made->scenario.bucket = 10 * SIM_SECOND;
     made->scenario.seed = UINT64_MAX;
+    made->scenario.prices.currency = "USD";
     made->scenario.replications = replications;
     made->scenario.services = made->services;
     made->scenario.service_count = services;
