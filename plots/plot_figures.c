@@ -71,7 +71,7 @@ static void write_strategies(const struct plot_data *data, FILE *script, const c
             plot_quote(script, suffixes[s], PLOT_HEADING_CHARACTERS);
         }
         fprintf(script, "\ncolors[%d] = '%s'\ndashes[%d] = %d\nshapes[%d] = %d\n", (int)s + 1,
-                plot_strategy_color(s), (int)s + 1, plot_strategy_dash(s), (int)s + 1, shapes[s % 7]);
+                plot_strategy_color(s), (int)s + 1, plot_strategy_dash(s), (int)s + 1, shapes[(s + s / 7) % 7]);
     }
 }
 

@@ -307,7 +307,7 @@ static bool replication_met(const struct outcome_service *s, const struct slo *s
     return !(slo->success > 0 && share(s->offered - s->completed, s->offered) > allowance(slo->success));
 }
 
-/* Shares that nobody could miss (no request at all) are NAN and count as met. */
+/* NAN shares (no request in the peaks) show nothing against the service. */
 static enum verdict judge(const double *shares, int32_t n, double allowed)
 {
     struct estimate missed = statistics_mean(shares, n);
@@ -335,6 +335,10 @@ static void judge_slo(struct maker *m, int32_t service, struct summary_service *
     out->p_met = NAN;
     if (m->n == 0 || (slo->count == 0 && !(slo->success > 0)))
         return;
+    if (out->offered == 0) { /* nothing speaks for it either */
+        out->met = VERDICT_UNDECIDED;
+        return;
+    }
     for (int32_t i = 0; i < slo->count; i++) {
         for (int32_t r = 0; r < m->n; r++)
             m->scratch[r] = bound_missed_share(&m->runs[r]->services[service], i);
@@ -576,7 +580,10 @@ static int make_cautions(struct summary *summary, struct error *err)
          i < scenario->service_count && summary->replications > 0 && scenario->strategy_count > 0; i++) {
         int64_t offered = summary->strategies[0].services[i].peak_offered; /* the same under every strategy */
 
-        if (offered < 1000 &&
+        if (offered == 0 && caution(summary, err, "Service \"%s\" had no request in the peak windows.",
+                                    scenario->services[i].name) != 0)
+            return -1;
+        if (offered > 0 && offered < 1000 &&
             caution(summary, err,
                     "Service \"%s\": the peak P99 rests on %lld requests in all replications, %lld of them "
                     "above it.",
