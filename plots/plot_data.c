@@ -213,7 +213,7 @@ static int read_summary(const char *outdir, struct plot_data *data, struct error
         goto out;
     }
     bins = ceil(data->horizon_s / data->bucket_s);
-    data->bins = bins < PLOT_BINS ? (int32_t)bins : PLOT_BINS;
+    data->bins = bins < 1 ? 1 : bins < PLOT_BINS ? (int32_t)bins : PLOT_BINS;
     data->strategies = calloc((size_t)data->strategy_count, sizeof *data->strategies);
     data->services = calloc((size_t)data->service_count, sizeof *data->services);
     if (!data->scenario || !data->strategies || !data->services) {

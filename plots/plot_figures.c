@@ -71,7 +71,8 @@ static void write_strategies(const struct plot_data *data, FILE *script, const c
             plot_quote(script, suffixes[s], PLOT_HEADING_CHARACTERS);
         }
         fprintf(script, "\ncolors[%d] = '%s'\ndashes[%d] = %d\nshapes[%d] = %d\n", (int)s + 1,
-                plot_strategy_color(s), (int)s + 1, plot_strategy_dash(s), (int)s + 1, shapes[(s + s / 7) % 7]);
+                plot_strategy_color(s), (int)s + 1, plot_strategy_dash(s), (int)s + 1,
+                shapes[(s + s / 7) % 7]);
     }
 }
 
@@ -179,8 +180,8 @@ static void write_latency(const struct plot_data *data, int32_t service, FILE *s
 /* ---- capacity ---- */
 
 /*
- * What ready and starting replicas would carry: lambda* of their number, read off the points (ready,
- * lambda*(ready)) that the series itself shows, at the nearest number known, in proportion.
+ * What ready and starting replicas would carry, each as much as the ready ones do now. Pooling would make it
+ * a little more: lambda*(n) / n grows with n, but the series knows lambda* only at the number that is ready.
  */
 static double provisioned(const struct plot_bin *bin)
 {

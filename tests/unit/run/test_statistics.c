@@ -201,6 +201,55 @@ static void test_jackknife_coverage(void **state)
     stream_close(&stream);
 }
 
+/*
+ * False alarms: two strategies that are the same, each with noise of its own. Of 200 trials about 5 % may be
+ * called different; the jackknife is a little too bold, so 8 % are allowed: more than 28 have a binomial
+ * probability of 0.001 then. Seed fixed beforehand.
+ */
+static void test_paired_quantile_false_alarms(void **state)
+{
+    struct histogram h[2][10];
+    const struct histogram *parts[2][10];
+    const double q[] = {0.99};
+    struct stream stream;
+    struct error err = {0};
+    double each[2][10], without[2][10];
+    int alarms = 0;
+
+    (void)state;
+    assert_int_equal(stream_open(&stream, random_key(SEED, "statistics", "false alarms", 0), &err), 0);
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < 10; i++) {
+            histogram_init(&h[k][i]);
+            assert_int_equal(histogram_reserve(&h[k][i], &err), 0);
+            parts[k][i] = &h[k][i];
+        }
+    for (int trial = 0; trial < TRIALS; trial++) {
+        struct estimate e[2];
+
+        for (int k = 0; k < 2; k++) {
+            struct quantile_request request = {parts[k], 10, 1, false, 1e-9, q, 1};
+
+            for (int i = 0; i < 10; i++) {
+                histogram_reset(&h[k][i]);
+                for (int n = 0; n < 1000; n++)
+                    histogram_record(&h[k][i], (int64_t)(gsl_ran_exponential(stream.rng, 1) * 1e9));
+            }
+            assert_int_equal(statistics_quantiles(&request, &e[k], each[k], without[k], &err), 0);
+        }
+        alarms += statistics_paired_quantile(e[0].value, e[1].value, without[0], without[1], each[0], each[1],
+                                             10)
+                      .p <= 0.05;
+    }
+    print_message("paired quantiles: %d of %d equal pairs were called different\n", alarms, TRIALS);
+    assert_true(gsl_cdf_binomial_Q(28, 0.08, TRIALS) < 0.002);
+    assert_in_range(alarms, 1, 28);
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < 10; i++)
+            histogram_free(&h[k][i]);
+    stream_close(&stream);
+}
+
 static void test_paired_mean(void **state)
 {
     /* differences 1, 2, 3, 4: mean 2.5, s^2 = 5 / 3, standard error 0.645497, t = 3.872983 with 3 degrees of
@@ -282,6 +331,7 @@ int main(void)
         cmocka_unit_test(test_smooth_quantile),
         cmocka_unit_test(test_quantiles_merge),
         cmocka_unit_test(test_jackknife_coverage),
+        cmocka_unit_test(test_paired_quantile_false_alarms),
         cmocka_unit_test(test_paired_mean),
         cmocka_unit_test(test_paired_quantile),
         cmocka_unit_test(test_holm),
