@@ -28,6 +28,7 @@ do for [i = 1:n] {
 # the legend over the whole width, from a panel that shows nothing else
 set lmargin at screen left
 set rmargin at screen 1 - 28.0 / width
+unset label 1
 unset label 2
 unset border
 unset grid
