@@ -2,6 +2,7 @@
 #
 # -ffp-contract=off: the autoscalers are defined in IEEE doubles without fused
 # multiply-add, and results must not depend on whether the machine has one.
+add_compile_definitions(_GNU_SOURCE) # getline, fopencookie, memmem
 add_compile_options(-Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes
                     -Wpointer-arith -Wcast-qual -Wvla -ffp-contract=off -fno-math-errno)
 if(PEAKSIM_STRICT)
