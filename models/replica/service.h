@@ -120,6 +120,9 @@ struct service_type {
     /* How many more jobs would go into service at once if submitted now; INT32_MAX for no bound. For central queues. */
     int32_t (*room)(const struct server *server);
     void (*gauges)(const struct server *server, sim_time now, struct server_gauges *gauges);
+
+    /* Does draw draw? NULL: never, all that differs between requests comes from the traffic. */
+    bool (*is_random)(const void *config);
 };
 
 /* All models, NULL-terminated, in the order in which help lists them. */

@@ -434,6 +434,13 @@ static double slots_max_rate(const void *config, double mean_demand_seconds, dou
     return mean_demand_seconds > 0 ? slots->count * slots->speed / mean_demand_seconds : (double)INFINITY;
 }
 
+static bool slots_is_random(const void *config)
+{
+    const struct slots_config *slots = config;
+
+    return slots->form != SLOTS_WORK && !distribution_is_constant(&slots->time);
+}
+
 const struct service_type service_slots = {
     .name = "slots",
     .help = "parallel slots behind a queue, with a service-time distribution or a cost per token",
@@ -447,6 +454,7 @@ const struct service_type service_slots = {
     .reset = slots_reset,
     .submit = slots_submit,
     .advance = slots_advance,
+    .is_random = slots_is_random,
     .cancel = slots_cancel,
     .evict = slots_evict,
     .room = slots_room,

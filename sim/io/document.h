@@ -55,6 +55,10 @@ const char *document_folder(const struct document *doc);
  * stays false, source "--set". */
 int document_set(struct document *doc, const char *assignment, struct error *err);
 
+/* Gives a key of the root a value (as --set reads it), whether the document has that key or not: for options such as --seed that stand for
+ * one. key is a plain name. Errors: memory, a value that is not well-formed. */
+int document_put(struct document *doc, const char *key, const char *value, struct error *err);
+
 /* The whole document after --set, as JSON with 2-space indent and keys in their order; caller frees. NULL:
  * out of memory. */
 char *document_to_json(const struct document *doc);

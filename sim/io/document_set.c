@@ -91,3 +91,32 @@ int document_set(struct document *doc, const char *assignment, struct error *err
         doc->root = node;
     return 0;
 }
+
+int document_put(struct document *doc, const char *key, const char *value, struct error *err)
+{
+    struct node *root = doc->root, *node;
+    struct node **children;
+    char assignment[DOCUMENT_PATH_SIZE];
+
+    if (root->kind != NODE_MAP)
+        return error_set(err, ERROR_INTERNAL, "document", "the root is no map");
+    if (node_get(root, key)) {
+        snprintf(assignment, sizeof assignment, "%s=%s", key, value);
+        return document_set(doc, assignment, err);
+    }
+    node = value_read(doc, "command line", value, err);
+    if (!node)
+        return -1;
+    children = arena_alloc(&doc->arena, (root->count + 1) * sizeof(struct node *));
+    node->key = arena_text(&doc->arena, key, strlen(key));
+    if (!children || !node->key)
+        return error_memory(err, "document");
+    for (size_t i = 0; i < root->count; i++)
+        children[i] = root->children[i];
+    node->index = root->count;
+    node->parent = root;
+    mark_set(node);
+    children[root->count++] = node;
+    root->children = children;
+    return 0;
+}

@@ -22,9 +22,10 @@ struct capacity {
     bool known;            /* false: the service has no SLO, so need is unknown */
 };
 
-/* Computes the tables of all services for up to max_replicas each, on `jobs` threads; same result for any number of threads.
- * out: array of scenario->service_count. Errors: of the runs. */
-int capacity_compute(const struct scenario *scenario, int32_t max_replicas, int jobs, struct capacity *out, struct error *err);
+/* Computes the tables of all services with an SLO bound, for up to max_replicas each, on `jobs` threads; the same result for any number of
+ * threads. interrupted is polled now and then (NULL: never). out: array of scenario->service_count. Errors: of the runs, ERROR_INTERRUPTED. */
+int capacity_compute(const struct scenario *scenario, int32_t max_replicas, int jobs, bool (*interrupted)(void *to),
+                     void *interrupted_to, struct capacity *out, struct error *err);
 
 /* lambda*(n), requests/s; n >= 0. */
 double capacity_rate(const struct capacity *capacity, int32_t n);

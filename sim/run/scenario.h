@@ -72,8 +72,15 @@ struct scenario {
     bool peaks_given;
 };
 
-/* Reads a scenario file; assignments are "--set" texts (NULL-terminated array or NULL). Errors: input. Free with scenario_free. */
-int scenario_read(const char *path, const char *const *assignments, struct scenario *scenario, struct error *err);
+/* What the command line changes in a scenario before it is read. */
+struct scenario_overrides {
+    const char *const *assignments; /* "--set" texts, NULL-terminated; or NULL */
+    const char *seed;               /* --seed; NULL: the scenario's */
+    const char *replications;       /* --replications; NULL: the scenario's */
+};
+
+/* Reads a scenario file; overrides may be NULL. Errors: input. Free with scenario_free. */
+int scenario_read(const char *path, const struct scenario_overrides *overrides, struct scenario *scenario, struct error *err);
 int scenario_from_document(struct document *document, struct scenario *scenario, struct error *err); /* takes the document, on errors too */
 void scenario_free(struct scenario *scenario);
 

@@ -178,6 +178,7 @@ static void world_close(struct world *w)
     free(w->job_chunks);
     free(w->replicas);
     free(w->free_replicas);
+    free(w->nodes_told);
     free(w->actors);
     free(w->services);
     if (w->network)

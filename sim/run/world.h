@@ -55,7 +55,8 @@ struct world_event {
 };
 
 struct world_options {
-    bool keep; /* series, decisions and replicas into the outcome's spools */
+    bool keep;         /* the series into the outcome's spools */
+    bool keep_records; /* decisions and replicas too (with keep) */
     /* Called for each event, in order; NULL: nobody listens. */
     void (*observe)(void *to, const struct world_event *event);
     void *observer;

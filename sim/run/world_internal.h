@@ -148,6 +148,8 @@ struct world {
     struct network *network;
     int registry_link, store_link;
     struct cluster *cluster;
+    uint8_t *nodes_told; /* for the observer, a node: 1 launched, 2 allocatable, 3 terminated */
+    int32_t nodes_told_count;
 
     struct gauge use_gauges[GPU_USES]; /* GPUs bound, by use */
     int64_t events;

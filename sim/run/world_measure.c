@@ -82,6 +82,36 @@ void measure_use(struct world *w, struct replica *r, enum gpu_use use)
     r->use = use;
 }
 
+static struct spool *spool_new(size_t record_size, struct error *err)
+{
+    struct spool *spool = malloc(sizeof *spool);
+
+    if (!spool) {
+        error_memory(err, "spool");
+        return NULL;
+    }
+    if (spool_init(spool, record_size, err) < 0) {
+        free(spool);
+        return NULL;
+    }
+    return spool;
+}
+
+static int spools_open(struct world *w)
+{
+    w->out->series = calloc((size_t)w->service_count, sizeof(struct spool *));
+    if (!w->out->series)
+        return error_memory(w->err, "world");
+    for (int32_t i = 0; i < w->service_count; i++)
+        if (!(w->out->series[i] = spool_new(sizeof(struct series_record), w->err)))
+            return -1;
+    if (!w->options->keep_records)
+        return 0;
+    w->out->decisions = spool_new(sizeof(struct decision_record), w->err);
+    w->out->replicas = spool_new(sizeof(struct replica_record), w->err);
+    return w->out->decisions && w->out->replicas ? 0 : -1;
+}
+
 int measure_open(struct world *w)
 {
     for (int i = 0; i < GPU_USES; i++)
@@ -107,6 +137,7 @@ int measure_open(struct world *w)
             histogram_reserve(&s->bucket_latency, w->err) < 0 || histogram_reserve(&s->scale_outs, w->err) < 0)
             return -1;
         out->shortage_total_replica_s = s->capacity ? 0 : NAN;
+        out->bounds = s->config->slo.count;
         if (s->capacity) {
             const struct traffic *traffic = s->config->traffic;
 
@@ -117,14 +148,7 @@ int measure_open(struct world *w)
     for (int32_t i = 0; i < w->service_count; i++)
         w->services[i].observed_rate = traffic_rate(w->services[i].config->traffic, 0);
     if (w->options->keep) {
-        w->out->series = calloc((size_t)w->service_count, sizeof(struct spool *));
-        if (!w->out->series)
-            return error_memory(w->err, "world");
-        for (int32_t i = 0; i < w->service_count; i++)
-            if (spool_create(sizeof(struct series_record), &w->out->series[i], w->err) < 0)
-                return -1;
-        if (spool_create(sizeof(struct decision_record), &w->out->decisions, w->err) < 0 ||
-            spool_create(sizeof(struct replica_record), &w->out->replicas, w->err) < 0)
+        if (spools_open(w) < 0)
             return -1;
         world_schedule(w, SLOT_BUCKET, w->scenario->bucket, RANK_MEASURE);
     }

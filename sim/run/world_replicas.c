@@ -379,11 +379,62 @@ void replica_bound(struct world *w, uint32_t index, int32_t node)
         begin_pull(w, index);
 }
 
+static void tell_node(struct world *w, int32_t node, enum world_event_kind kind, sim_time since)
+{
+    struct world_event event = {.at = w->now, .kind = kind, .service = -1, .replica = -1, .node = node, .stage = -1, .duration = since};
+
+    w->options->observe(w->options->observer, &event);
+}
+
+/* Tells the observer what became of the nodes since it was told last; without one, nobody counts. */
+static void nodes_tell(struct world *w)
+{
+    int32_t count = cluster_node_count(w->cluster);
+
+    if (!w->options->observe)
+        return;
+    if (count > w->nodes_told_count) {
+        uint8_t *told = realloc(w->nodes_told, (size_t)count);
+
+        if (!told) {
+            error_memory(w->err, "world");
+            world_fail(w);
+            return;
+        }
+        for (int32_t i = w->nodes_told_count; i < count; i++)
+            told[i] = 0;
+        w->nodes_told = told;
+        w->nodes_told_count = count;
+    }
+    for (int32_t i = 0; i < count; i++) {
+        struct node_record record;
+
+        if (w->nodes_told[i] == 3)
+            continue;
+        cluster_node_record(w->cluster, i, w->now, &record);
+        if (record.initial && w->nodes_told[i] == 0)
+            w->nodes_told[i] = 2; /* it was there before the run */
+        if (w->nodes_told[i] == 0) {
+            w->nodes_told[i] = 1;
+            tell_node(w, i, EVENT_NODE_LAUNCHED, 0);
+        }
+        if (w->nodes_told[i] == 1 && record.allocatable <= w->now) {
+            w->nodes_told[i] = 2;
+            tell_node(w, i, EVENT_NODE_ALLOCATABLE, w->now - record.launched);
+        }
+        if (record.terminated <= w->now) {
+            w->nodes_told[i] = 3;
+            tell_node(w, i, EVENT_NODE_TERMINATED, w->now - record.launched);
+        }
+    }
+}
+
 void cluster_poll(struct world *w)
 {
     uint32_t owner;
     int32_t node;
 
+    nodes_tell(w);
     while (!w->failed && cluster_bound(w->cluster, &owner, &node))
         replica_bound(w, owner, node);
     world_schedule(w, SLOT_CLUSTER, cluster_next(w->cluster), RANK_CLUSTER);

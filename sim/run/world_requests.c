@@ -87,8 +87,11 @@ static void deadline_remove(struct service_run *s, struct job *job)
     job->deadline = SIM_NEVER;
 }
 
-static bool job_is_good(const struct slo *slo, const struct job *job)
+/* Did the completed request meet every latency bound? Counts the bounds that a peak request missed. */
+static bool job_is_good(const struct slo *slo, const struct job *job, struct outcome_service *out)
 {
+    bool good = true;
+
     for (int32_t i = 0; i < slo->count; i++) {
         sim_time value = -1;
 
@@ -109,10 +112,12 @@ static bool job_is_good(const struct slo *slo, const struct job *job)
         case SLO_METRICS:
             break;
         }
-        if (value > slo->bounds[i].bound)
-            return false;
+        if (value > slo->bounds[i].bound) {
+            good = false;
+            out->bound_missed_peak[i] += job->peak;
+        }
     }
-    return true;
+    return good;
 }
 
 /* The logical request is over: counted once, in exactly one way. The attempt itself may still be inside (abandoned). */
@@ -142,7 +147,7 @@ static void request_over(struct world *w, struct service_run *s, struct job *job
                 if (job->tokens_out > 1)
                     histogram_record(&out->tpot, (job->finished - job->first_output) / (job->tokens_out - 1));
             }
-            good = job_is_good(&s->config->slo, job);
+            good = job_is_good(&s->config->slo, job, out);
             break;
         case JOB_REJECTED:
             out->rejected++;
@@ -157,8 +162,11 @@ static void request_over(struct world *w, struct service_run *s, struct job *job
             out->in_flight++;
             break;
         }
-        if (state != JOB_COMPLETED)
+        if (state != JOB_COMPLETED) {
             histogram_record_infinite(latency);
+            for (int32_t i = 0; job->peak && i < out->bounds; i++)
+                out->bound_missed_peak[i]++;
+        }
         if (good)
             out->good++;
         else
@@ -200,9 +208,7 @@ static void server_sync(struct world *w, struct service_run *s, uint32_t index)
             measure_use(w, r, GPU_BUSY);
     }
     world_schedule(w, world_slot_server(w, index), server->next_time, server->next_rank);
-    if (waiting + running == 0)
-        return;
-    if (s->config->routing.central) {
+    if (s->config->routing.central) { /* room may change while the number inside does not */
         bool room = server->type->room(server) > 0 && r->state == REPLICA_READY;
 
         if (room != r->routed) {
@@ -214,7 +220,7 @@ static void server_sync(struct world *w, struct service_run *s, uint32_t index)
             return;
         }
     }
-    if (r->routed)
+    if (r->routed && waiting + running != 0)
         s->balancer->type->changed(s->balancer, index, server->running + server->waiting);
 }
 
