@@ -35,7 +35,7 @@ enum start_stage {
 const char *start_stage_name(enum start_stage stage);
 
 struct start_config {
-    struct distribution schedule;      /* s; default: 50 ms typical of kube-scheduler plus API */
+    struct distribution schedule;      /* s: kube-scheduler and API */
     struct distribution image_bytes;   /* compressed image; 0: no pull */
     double extract_ratio;              /* uncompressed / compressed bytes */
     double extract_bytes_per_s;        /* of uncompressed bytes; INFINITY: free (the node's disk may be slower: the smaller counts) */
@@ -50,8 +50,8 @@ struct start_config {
     int32_t gpus;                      /* filled by the replica's parser */
 };
 
-/* Reads "start" of a replica: {"schedule", "image": {"size","extract"}, "load": {"size","from","host_bandwidth"}, "init", "probe": {"initial_delay","period","timeout",
- * "success_threshold","failure_threshold"}, "endpoint", "grace"}. node may be NULL: all defaults (sourced presets). Errors: input. */
+/* Reads "start" of a replica: {"schedule", "image": {"size","ratio","extract"}, "load": {"size","from","host_bandwidth"}, "init", "probe": {"initial_delay","period","timeout",
+ * "success_threshold","failure_threshold"}, "endpoint", "grace"}. "extract" is a bandwidth of uncompressed bytes, or "none": no time at all. node may be NULL: all defaults (sourced presets). Errors: input. */
 int start_config_parse(const struct node *node, struct start_config *config, struct error *err);
 void start_config_free(struct start_config *config);
 
