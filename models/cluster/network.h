@@ -12,7 +12,8 @@
  * ceiling of its own. Rates are recomputed whenever a transfer starts or ends.
  *
  * The network is one actor: it says when the next transfer ends. A transfer's end is exact to the nanosecond (rounded up: no byte
- * arrives early).
+ * arrives early), whatever happened on its links meanwhile; an end less than 2^-13 ns past a nanosecond is that nanosecond. Times
+ * given to one network never go back. Nothing is allocated once there have been as many transfers at a time as there will be.
  */
 struct network;
 
@@ -25,7 +26,8 @@ void network_free(struct network *network);
 int network_add_link(struct network *network, double bytes_per_s, struct error *err);
 
 /* Starts a transfer of bytes >= 0 over count links; ceiling in bytes/s (INFINITY: none). `owner` comes back when it ends. Returns the
- * transfer's number (recycled after its end), -1 on memory. A transfer of 0 bytes ends at once (next == now). */
+ * transfer's number (recycled after its end), -1 on memory. A transfer of 0 bytes ends at once (next == now);
+ * more than 2^55 bytes count as 2^55. */
 int32_t network_start(struct network *network, sim_time now, int64_t bytes, const int *links, int count, double ceiling,
                       uint64_t owner, struct error *err);
 /* Ends it without completion. */
