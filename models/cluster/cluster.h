@@ -14,7 +14,7 @@
  * Nodes with GPUs, who is bound to them, and the autoscaler that buys and returns nodes.
  *
  * Life of a node: launched (billing starts) -> Ready after the pool's provision time -> GPUs allocatable after gpu_ready -> holds replicas
- * -> empty for scale_down_delay -> terminated (billing ends). Pools below `min` are never emptied; a pool never passes `max`.
+ * -> empty for scale_down_delay, seen by a scan -> terminated (billing ends). Pools below `min` are never emptied; a pool never passes `max`.
  * The autoscaler looks every scan_interval (Kubernetes Cluster Autoscaler: 10 s) at the pods that pend and launches as many nodes as they
  * need beyond those already on their way; first pool in the scenario's order that can hold the pod and has room.
  */
@@ -46,14 +46,16 @@ struct cluster;
 
 /* Nodes at t = 0: every pool's min, and in pool order as many more as `gpus_needed` (initial replicas' GPUs, given as a list of
  * per-replica counts) asks for; all Ready with GPUs allocatable. `key` names the random stream of provision times (by node ordinal).
- * scan phase drawn from the key. Errors: initial replicas that fit in no pool within max. */
+ * The scans' phase is drawn from the key. The first requests at t = 0, as long as they are the initial replicas in their order, get the
+ * places that were found for them here. The config is borrowed. Errors: initial replicas that fit in no pool within max. */
 int cluster_create(const struct cluster_config *config, uint64_t key, const int32_t *initial_gpus, int32_t initial_count,
                    struct cluster **out, struct error *err);
 void cluster_free(struct cluster *cluster);
 
 /* A pod that wants `gpus` GPUs of one node. owner: its number, comes back from cluster_bound. Binding happens at once if there is room
  * (then cluster_bound yields it at the same time), else it pends, first come first served by (priority descending, order of asking);
- * a pod that does not fit does not block smaller ones behind it (as the scheduler does). Errors: memory; more GPUs than any pool's node has. */
+ * a pod that does not fit does not block smaller ones behind it (as the scheduler does). The owner must not have asked already;
+ * memory grows with the largest owner number. Errors: memory; more GPUs than any pool's node has. */
 int cluster_request(struct cluster *cluster, sim_time now, uint32_t owner, int32_t gpus, int32_t priority, struct error *err);
 /* Gives the GPUs back, or withdraws a pending pod. Nothing happens for an owner that has neither. */
 void cluster_release(struct cluster *cluster, sim_time now, uint32_t owner);
@@ -85,6 +87,8 @@ struct cluster_gauges {
     int32_t pods_pending;
 };
 void cluster_gauges(const struct cluster *cluster, struct cluster_gauges *gauges);
+/* Nodes of one pool that are being billed, and the GPUs bound on them. */
+void cluster_pool_gauges(const struct cluster *cluster, int32_t pool, int32_t *nodes, int32_t *gpus_bound);
 
 /* One node's bill: launch and termination (SIM_NEVER: still there), GPU-time bound. Index 0..cluster_node_count-1. */
 struct node_record {
@@ -92,8 +96,11 @@ struct node_record {
     bool initial;           /* there at t = 0 */
     sim_time launched, ready, allocatable, terminated;
     int64_t bound_gpu_ns;   /* integral of bound GPUs up to `now` or termination */
+    int64_t marked_gpu_ns;  /* the same since cluster_mark; all of it if that was never called */
 };
 int32_t cluster_node_count(const struct cluster *cluster);
 void cluster_node_record(const struct cluster *cluster, int32_t node, sim_time now, struct node_record *record);
+/* The measured window begins: from here on marked_gpu_ns counts. */
+void cluster_mark(struct cluster *cluster, sim_time now);
 
 #endif
