@@ -11,14 +11,22 @@
  * exactly, and bytes up to 2^55 stay within 128 bits. Rates are rounded down to whole units, which delays a
  * transfer of a day at 1 MB/s by 8e-5 ns. SLACK makes that good: a transfer has ended when less than 2^-13 ns
  * of it is left.
+ *
+ * The world sees whole nanoseconds. Inside, a link is free for the others at the very moment at which a
+ * transfer ends, known to 2^-32 ns: roundings of earlier ends do not pile up in later ones.
  */
 typedef __int128 units;
 
-enum { RATE_BITS = 40, SLACK_BITS = 13, BYTES_BITS = 55 };
+enum { RATE_BITS = 40, SLACK_BITS = 13, BYTES_BITS = 55, MOMENT_BITS = 32 };
 #define UNITS_PER_BYTE ((units)1000000000 << RATE_BITS)
 
-/* No link and no ceiling holds it back. Faster than this is as good as infinite: 2^60 bytes/s. */
-#define FREE ((units)1 << 100)
+/* No link and no ceiling holds it back. Faster than this, 2^54 bytes/s, is as good as infinite. */
+#define FREE ((units)1 << 94)
+
+struct moment {
+    sim_time ns;
+    uint32_t fraction; /* 2^-32 ns */
+};
 
 struct link {
     units capacity;
@@ -53,8 +61,8 @@ struct network {
     int32_t transfer_count, transfer_size;
     int32_t unused;
     struct list moving, done;
-    sim_time at;   /* what is left is as of then */
-    sim_time next; /* end of the first moving transfer, SIM_NEVER if none ever ends */
+    struct moment at;   /* what is left is as of then */
+    struct moment next; /* end of the first moving transfer; ns SIM_NEVER: none ever ends */
 };
 
 /* ---- lists ---- */
@@ -99,15 +107,16 @@ static units rate_units(double bytes_per_s)
 {
     units rate;
 
-    if (!(bytes_per_s < 0x1p60))
+    if (!(bytes_per_s < 0x1p54))
         return FREE;
     rate = (units)ldexp(bytes_per_s, RATE_BITS);
     return rate > 0 ? rate : 1;
 }
 
+/* What a transfer may have left at its end. */
 static units slack(units rate)
 {
-    return rate >> SLACK_BITS;
+    return (rate >> SLACK_BITS) + 1;
 }
 
 /* The level at which the next link fills up or the next ceiling is reached. */
@@ -203,38 +212,60 @@ static void rates_make(struct network *network)
 
 /* ---- time ---- */
 
-/* Nanoseconds until the transfer has ended. */
-static sim_time time_left(const struct transfer *transfer)
+static bool moment_precedes(struct moment a, struct moment b)
 {
-    units left = transfer->left - slack(transfer->rate);
-    units ns;
+    return a.ns < b.ns || (a.ns == b.ns && a.fraction < b.fraction);
+}
 
-    if (transfer->rate >= FREE || left <= 0)
-        return 0;
-    ns = (left - 1) / transfer->rate + 1; /* rounded up */
-    return ns < SIM_NEVER ? (sim_time)ns : SIM_NEVER;
+/* Units that a rate moves between two moments. */
+static units moved(units rate, struct moment from, struct moment to)
+{
+    int64_t fraction = (int64_t)to.fraction - (int64_t)from.fraction;
+
+    return rate * (to.ns - from.ns) + ((rate * fraction) >> MOMENT_BITS);
+}
+
+/* When the transfer has ended: rounded up to 2^-32 ns, but within the slack of a whole nanosecond at that. */
+static struct moment end_of(const struct transfer *transfer, struct moment at)
+{
+    units ns = 0, fraction = at.fraction;
+
+    if (transfer->rate < FREE) {
+        ns = transfer->left / transfer->rate;
+        fraction += (((transfer->left % transfer->rate) << MOMENT_BITS) + transfer->rate - 1) /
+                    transfer->rate;
+    }
+    ns += at.ns + (fraction >> MOMENT_BITS);
+    fraction &= ((units)1 << MOMENT_BITS) - 1;
+    if (ns >= SIM_NEVER)
+        return (struct moment){SIM_NEVER, 0};
+    if (fraction >> (MOMENT_BITS - SLACK_BITS) == 0)
+        fraction = 0;
+    return (struct moment){(sim_time)ns, (uint32_t)fraction};
 }
 
 static void next_find(struct network *network)
 {
+    struct moment next = {SIM_NEVER, 0};
     double soonest = INFINITY;
-    sim_time least = SIM_NEVER;
 
     for (int32_t i = network->moving.first; i >= 0; i = network->transfers[i].next) {
         const struct transfer *transfer = &network->transfers[i];
         double estimate = (double)transfer->left / (double)transfer->rate;
-        sim_time left;
+        struct moment end;
 
-        /* A 128-bit division only for those that may be the first: the estimate is good to 2^-51. */
+        /* 128-bit divisions only for those that may be the first: the estimate is good to 2^-51. */
         if (estimate > soonest * (1 + 1e-14) + 1)
             continue;
         if (estimate < soonest)
             soonest = estimate;
-        left = time_left(transfer);
-        if (left < least)
-            least = left;
+        end = end_of(transfer, network->at);
+        if (moment_precedes(end, next))
+            next = end;
     }
-    network->next = least < SIM_NEVER - network->at ? network->at + least : SIM_NEVER;
+    if (moment_precedes(next, network->at)) /* the slack does not turn time back */
+        next = network->at;
+    network->next = next;
 }
 
 static void refresh(struct network *network)
@@ -243,14 +274,13 @@ static void refresh(struct network *network)
     next_find(network);
 }
 
-/* Moves all bytes up to a time that is not past the next end; what ends there goes to the list of the done.
+/* Moves all bytes up to a moment that is not past the next end; what ends there goes to the list of the done.
  */
-static void settle(struct network *network, sim_time now)
+static void settle(struct network *network, struct moment now)
 {
-    sim_time dt = now - network->at;
+    struct moment from = network->at;
     int32_t next;
 
-    assert(dt >= 0);
     network->at = now;
     for (int32_t i = network->moving.first; i >= 0; i = next) {
         struct transfer *transfer = &network->transfers[i];
@@ -259,10 +289,9 @@ static void settle(struct network *network, sim_time now)
         if (transfer->rate >= FREE)
             transfer->left = 0;
         else
-            transfer->left -= transfer->rate * dt;
+            transfer->left -= moved(transfer->rate, from, now);
         if (transfer->left > slack(transfer->rate))
             continue;
-        transfer->left = 0;
         transfer->state = TRANSFER_DONE;
         for (int k = 0; k < transfer->count; k++)
             network->links[transfer->links[k]].busy--;
@@ -271,13 +300,15 @@ static void settle(struct network *network, sim_time now)
     }
 }
 
-static void run_until(struct network *network, sim_time now)
+static void run_until(struct network *network, sim_time time)
 {
-    while (network->next <= now && network->next != SIM_NEVER) {
+    struct moment now = {time, 0};
+
+    while (network->next.ns != SIM_NEVER && !moment_precedes(now, network->next)) {
         settle(network, network->next);
         refresh(network);
     }
-    if (now > network->at)
+    if (moment_precedes(network->at, now))
         settle(network, now);
 }
 
@@ -293,7 +324,7 @@ struct network *network_create(struct error *err)
     }
     network->unused = -1;
     network->moving = network->done = (struct list){-1, -1};
-    network->next = SIM_NEVER;
+    network->next = (struct moment){SIM_NEVER, 0};
     return network;
 }
 
@@ -399,7 +430,9 @@ void network_cancel(struct network *network, sim_time now, int32_t index)
 
 sim_time network_next(const struct network *network)
 {
-    return network->done.first >= 0 ? network->at : network->next;
+    if (network->done.first >= 0)
+        return network->at.ns;
+    return network->next.ns + (network->next.fraction > 0); /* rounded up */
 }
 
 int network_advance(struct network *network, sim_time now, uint64_t *owner)
@@ -433,9 +466,9 @@ double network_left(const struct network *network, sim_time now, int32_t index)
     const struct transfer *transfer = &network->transfers[index];
     units left = transfer->left;
 
-    if (transfer->state != TRANSFER_MOVING || (transfer->rate >= FREE && now > network->at))
+    if (transfer->state != TRANSFER_MOVING || (transfer->rate >= FREE && now > network->at.ns))
         return 0;
-    left -= transfer->rate * (now - network->at);
+    left -= moved(transfer->rate, network->at, (struct moment){now, 0});
     return left > 0 ? (double)left / (double)UNITS_PER_BYTE : 0;
 }
 
