@@ -46,8 +46,8 @@ struct price_list {
     bool given; /* false: no "prices" in the scenario: every GPU of a node costs 1 GPU-h an hour */
 };
 
-/* Longest currency name, in bytes. */
-enum { PRICE_CURRENCY_LIMIT = 12 };
+/* Longest currency name, in bytes: as much as a table shows. */
+enum { PRICE_CURRENCY_LIMIT = 8 };
 
 /* Reads "prices" for the node types of the cluster, at most 60 of them. node NULL: costs are GPU-hours.
  * Errors: input (a type without a price, a price for a type that the cluster does not have), memory. On an
