@@ -183,8 +183,10 @@ void measure_warmup_over(struct world *w)
 {
     for (int i = 0; i < GPU_USES; i++)
         gauge_restart(&w->use_gauges[i], w->now);
-    if (w->cluster)
+    if (w->cluster) {
         w->bound_before_ns = bound_gpu_ns(w, w->now);
+        cluster_mark(w->cluster, w->now);
+    }
     for (int32_t i = 0; i < w->service_count; i++) {
         struct service_run *s = &w->services[i];
 
