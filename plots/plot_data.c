@@ -431,7 +431,7 @@ static int by_asked(const void *left, const void *right)
 
 static int read_starts(const char *outdir, struct plot_data *data, struct error *err)
 {
-    size_t stages[PLOT_STAGES], asked, origin, count;
+    size_t stages[PLOT_STAGES], asked = 0, origin = 0, count;
     struct plot_line *line;
     struct reader reader;
     int status = -1, got;

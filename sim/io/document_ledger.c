@@ -172,8 +172,8 @@ int document_check_sources(struct document *doc, struct error *err)
     for (size_t s = 0; s < sources->count && err->code == ERROR_NONE; s++) {
         const struct node *entry = sources->children[s];
         const struct node *covered;
-        enum provenance provenance;
-        const char *source;
+        enum provenance provenance = PROVENANCE_GUESSED;
+        const char *source = "";
         char place[sizeof err->place];
         bool used = false;
 
