@@ -4,8 +4,9 @@
 #include "sim/engine/error.h"
 
 /*
- * The command line: main.c finds the subcommand; each lives in its own cmd_*.c as a function that gets its own argc and argv
- * (argv[0] is the subcommand's name) and returns the exit status. This is the only part of the program that prints errors.
+ * The command line: main.c finds the subcommand; each lives in its own cmd_*.c as a function that gets its
+ * own argc and argv (argv[0] is the subcommand's name) and returns the exit status. This is the only part of
+ * the program that prints errors.
  */
 enum { CLI_OK = 0, CLI_INTERNAL = 1, CLI_USAGE = 2, CLI_INPUT = 3, CLI_THRESHOLD = 4, CLI_INTERRUPTED = 130 };
 

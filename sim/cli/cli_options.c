@@ -67,12 +67,14 @@ static int take(struct cli_options *options, const struct row *row, const char *
         break;
     case OPTION_REPLICATIONS:
         if (!whole(text, 1, 10000, &number))
-            return cli_usage(options->command, "--replications takes a whole number from 1 to 10000, not \"%s\"", text);
+            return cli_usage(options->command,
+                             "--replications takes a whole number from 1 to 10000, not \"%s\"", text);
         options->replications = text;
         break;
     case OPTION_JOBS:
         if (!whole(text, 1, 1024, &number))
-            return cli_usage(options->command, "--jobs takes a whole number from 1 to 1024, not \"%s\"", text);
+            return cli_usage(options->command, "--jobs takes a whole number from 1 to 1024, not \"%s\"",
+                             text);
         options->jobs = (int)number;
         break;
     case OPTION_OUT:
@@ -99,7 +101,8 @@ static int take(struct cli_options *options, const struct row *row, const char *
         break;
     case OPTION_REPLICATION:
         if (!whole(text, 0, 9999, &number))
-            return cli_usage(options->command, "--replication takes a whole number from 0 to 9999, not \"%s\"", text);
+            return cli_usage(options->command,
+                             "--replication takes a whole number from 0 to 9999, not \"%s\"", text);
         options->replication = (int32_t)number;
         break;
     case OPTION_EVENTS:
@@ -150,8 +153,8 @@ static int unknown(const struct cli_options *options, unsigned allowed, const ch
     return cli_usage(options->command, "unknown option %s", word);
 }
 
-bool cli_options_read(int argc, char **argv, unsigned allowed, const char *argument, const char *help, struct cli_options *options,
-                      int *status)
+bool cli_options_read(int argc, char **argv, unsigned allowed, const char *argument, const char *help,
+                      struct cli_options *options, int *status)
 {
     struct option longs[ROWS + 2];
     char letters[2 * ROWS + 8];
@@ -181,7 +184,8 @@ bool cli_options_read(int argc, char **argv, unsigned allowed, const char *argum
     }
     if (optind + 1 != argc) {
         *status = optind == argc ? cli_usage(options->command, "%s is missing", argument)
-                                 : cli_usage(options->command, "one %s, please; \"%s\" is too much", argument, argv[optind + 1]);
+                                 : cli_usage(options->command, "one %s, please; \"%s\" is too much", argument,
+                                             argv[optind + 1]);
         return false;
     }
     options->path = argv[optind];

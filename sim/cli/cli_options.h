@@ -7,7 +7,8 @@
 #include "sim/run/scenario.h"
 
 /*
- * The options that commands share. A command says which it takes; the rest is a usage error that names the command.
+ * The options that commands share. A command says which it takes; the rest is a usage error that names the
+ * command.
  */
 enum cli_option {
     OPTION_SET = 1 << 0,          /* --set PATH=VALUE, repeated */
@@ -42,11 +43,11 @@ struct cli_options {
 };
 
 /*
- * Reads a command's options and its one argument (called `argument` in messages). help: the text for --help, printed on stdout.
- * Returns true to go on; false when the command is over, with its exit status in *status.
+ * Reads a command's options and its one argument (called `argument` in messages). help: the text for --help,
+ * printed on stdout. Returns true to go on; false when the command is over, with its exit status in *status.
  */
-bool cli_options_read(int argc, char **argv, unsigned allowed, const char *argument, const char *help, struct cli_options *options,
-                      int *status);
+bool cli_options_read(int argc, char **argv, unsigned allowed, const char *argument, const char *help,
+                      struct cli_options *options, int *status);
 
 /* The scenario that the options name, with --set, --seed and --replications applied. */
 int cli_scenario_read(const struct cli_options *options, struct scenario *scenario, struct error *err);

@@ -10,7 +10,8 @@ static const char HELP[] = "Usage: peaksim check [options] SCENARIO\n"
                            "Reads a scenario and says whether it is valid, without simulating it.\n"
                            "\n"
                            "Options\n"
-                           "      --inputs          list every input: its value, and whether it was measured, is a preset, or a guess\n"
+                           "      --inputs          list every input: its value, and whether it was "
+                           "measured, is a preset, or a guess\n"
                            "      --set PATH=VALUE  replace a value of the scenario; may be repeated\n"
                            "      --seed N, --replications N\n"
                            "  -q, --quiet           only the exit status\n"
@@ -57,13 +58,16 @@ static void facts_print(const struct cli_options *options, const struct scenario
         by[document_input(scenario->document, i)->provenance]++;
     for (int32_t i = 0; i < scenario->service_count; i++)
         requests += traffic_expected(scenario->services[i].traffic, 0, scenario->duration);
-    printf("%s: valid. Scenario %s: %d service%s, %d strateg%s, %s, about %s requests a replication, %d replication%s.\n",
-           options->path, scenario->name, (int)scenario->service_count, scenario->service_count == 1 ? "" : "s",
-           (int)scenario->strategy_count, scenario->strategy_count == 1 ? "y" : "ies",
+    printf("%s: valid. Scenario %s: %d service%s, %d strateg%s, %s, about %s requests a replication, %d "
+           "replication%s.\n",
+           options->path, scenario->name, (int)scenario->service_count,
+           scenario->service_count == 1 ? "" : "s", (int)scenario->strategy_count,
+           scenario->strategy_count == 1 ? "y" : "ies",
            human_duration(sim_time_seconds(scenario->duration), duration, sizeof duration),
-           human_count(requests, count, sizeof count), (int)scenario->replications, scenario->replications == 1 ? "" : "s");
-    printf("Inputs: %zu measured, %zu presets, %zu guessed (--inputs lists them).\n", by[PROVENANCE_MEASURED], by[PROVENANCE_PRESET],
-           by[PROVENANCE_GUESSED]);
+           human_count(requests, count, sizeof count), (int)scenario->replications,
+           scenario->replications == 1 ? "" : "s");
+    printf("Inputs: %zu measured, %zu presets, %zu guessed (--inputs lists them).\n", by[PROVENANCE_MEASURED],
+           by[PROVENANCE_PRESET], by[PROVENANCE_GUESSED]);
     for (int32_t i = 0; i < scenario->service_count; i++) {
         const char *note;
 
@@ -79,8 +83,9 @@ int cmd_check(int argc, char **argv)
     struct error err = {.code = ERROR_NONE};
     int status, result = 0;
 
-    if (!cli_options_read(argc, argv, OPTION_SET | OPTION_SEED | OPTION_REPLICATIONS | OPTION_QUIET | OPTION_INPUTS, "SCENARIO", HELP,
-                          &options, &status))
+    if (!cli_options_read(argc, argv,
+                          OPTION_SET | OPTION_SEED | OPTION_REPLICATIONS | OPTION_QUIET | OPTION_INPUTS,
+                          "SCENARIO", HELP, &options, &status))
         return status;
     if (cli_scenario_read(&options, &scenario, &err) < 0)
         return cli_fail(&err);

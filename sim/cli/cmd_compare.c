@@ -12,23 +12,26 @@
 #include "sim/run/report_table.h"
 #include "sim/run/results.h"
 
-static const char HELP[] = "Usage: peaksim compare [options] SCENARIO\n"
-                           "\n"
-                           "Runs every strategy of a scenario in every replication, on all cores, with common random numbers, and compares them:\n"
-                           "P99 over the peak, unserved requests, SLO, cost, and which differences are real.\n"
-                           "\n"
-                           "Options\n"
-                           "  -o, --out DIR           write the result files and plots there (whole or not at all)\n"
-                           "      --set PATH=VALUE    replace a value of the scenario, such as services[chat].traffic.replay.rate_scale=4;\n"
-                           "                          may be repeated\n"
-                           "      --seed N            seed of all random streams\n"
-                           "      --replications N    runs of each strategy\n"
-                           "      --jobs N            threads (default: one a processor); results do not depend on it\n"
-                           "      --format FORM       table (default) or json (summary.json) on standard output\n"
-                           "      --gate              exit with 4 unless at least one strategy meets every SLO\n"
-                           "      --no-plots          no plots in DIR\n"
-                           "  -q, --quiet             no progress\n"
-                           "  -h, --help              this text\n";
+static const char HELP[] =
+    "Usage: peaksim compare [options] SCENARIO\n"
+    "\n"
+    "Runs every strategy of a scenario in every replication, on all cores, with common random numbers, and "
+    "compares them:\n"
+    "P99 over the peak, unserved requests, SLO, cost, and which differences are real.\n"
+    "\n"
+    "Options\n"
+    "  -o, --out DIR           write the result files and plots there (whole or not at all)\n"
+    "      --set PATH=VALUE    replace a value of the scenario, such as "
+    "services[chat].traffic.replay.rate_scale=4;\n"
+    "                          may be repeated\n"
+    "      --seed N            seed of all random streams\n"
+    "      --replications N    runs of each strategy\n"
+    "      --jobs N            threads (default: one a processor); results do not depend on it\n"
+    "      --format FORM       table (default) or json (summary.json) on standard output\n"
+    "      --gate              exit with 4 unless at least one strategy meets every SLO\n"
+    "      --no-plots          no plots in DIR\n"
+    "  -q, --quiet             no progress\n"
+    "  -h, --help              this text\n";
 
 static void progressed(void *to)
 {
@@ -42,16 +45,16 @@ static bool bold(void)
     return isatty(STDOUT_FILENO) && !(no_color && *no_color);
 }
 
-static int print(const struct cli_options *options, const struct experiment_results *results, const struct summary *summary,
-                 struct error *err)
+static int print(const struct cli_options *options, const struct experiment_results *results,
+                 const struct summary *summary, struct error *err)
 {
     return options->json ? report_print_json(summary, stdout, err)
                          : report_print_table(results, summary, stdout, bold(), err);
 }
 
 /* Takes out in any case. */
-static int save(const struct cli_options *options, const struct experiment_results *results, const struct summary *summary,
-                struct output_dir *out, struct error *err)
+static int save(const struct cli_options *options, const struct experiment_results *results,
+                const struct summary *summary, struct output_dir *out, struct error *err)
 {
     struct error drawing = {.code = ERROR_NONE};
 
@@ -62,7 +65,8 @@ static int save(const struct cli_options *options, const struct experiment_resul
     if (output_dir_commit(out, err) < 0)
         return -1;
     if (!options->no_plots && plots_draw(options->out, &drawing) < 0)
-        fprintf(stderr, "peaksim: results are whole, plots are not: %s%s%s\n", drawing.place, drawing.place[0] ? ": " : "", drawing.message);
+        fprintf(stderr, "peaksim: results are whole, plots are not: %s%s%s\n", drawing.place,
+                drawing.place[0] ? ": " : "", drawing.message);
     if (!options->quiet)
         fprintf(stderr, "Results: %s\n", options->out);
     return 0;
@@ -76,7 +80,8 @@ static bool gate_passed(const struct summary *summary)
     return false;
 }
 
-static int compare(const struct cli_options *options, const struct scenario *scenario, struct output_dir *out, struct error *err)
+static int compare(const struct cli_options *options, const struct scenario *scenario, struct output_dir *out,
+                   struct error *err)
 {
     struct progress progress;
     struct experiment experiment;
@@ -99,9 +104,9 @@ static int compare(const struct cli_options *options, const struct scenario *sce
         result = out ? save(options, &experiment.results, &summary, out, err) : 0;
         out = NULL;
         if (result == 0)
-            status = experiment.results.partial                       ? CLI_INTERRUPTED
+            status = experiment.results.partial                ? CLI_INTERRUPTED
                      : options->gate && !gate_passed(&summary) ? CLI_THRESHOLD
-                                                                      : CLI_OK;
+                                                               : CLI_OK;
     }
     output_dir_abort(out);
     summary_free(&summary);
@@ -111,8 +116,8 @@ static int compare(const struct cli_options *options, const struct scenario *sce
 
 int cmd_compare(int argc, char **argv)
 {
-    const unsigned allowed = OPTION_SET | OPTION_SEED | OPTION_REPLICATIONS | OPTION_JOBS | OPTION_OUT | OPTION_FORMAT |
-                             OPTION_QUIET | OPTION_GATE | OPTION_NO_PLOTS;
+    const unsigned allowed = OPTION_SET | OPTION_SEED | OPTION_REPLICATIONS | OPTION_JOBS | OPTION_OUT |
+                             OPTION_FORMAT | OPTION_QUIET | OPTION_GATE | OPTION_NO_PLOTS;
     struct cli_options options;
     struct scenario scenario;
     struct output_dir *out = NULL;

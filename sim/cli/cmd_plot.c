@@ -4,13 +4,14 @@
 #include "sim/cli/cli.h"
 #include "sim/cli/cli_options.h"
 
-static const char HELP[] = "Usage: peaksim plot OUTDIR\n"
-                           "\n"
-                           "Draws OUTDIR/plots/*.svg and *.png again out of the result files there, without simulating again.\n"
-                           "\n"
-                           "Options\n"
-                           "  -q, --quiet   do not say where the plots are\n"
-                           "  -h, --help    this text\n";
+static const char HELP[] =
+    "Usage: peaksim plot OUTDIR\n"
+    "\n"
+    "Draws OUTDIR/plots/*.svg and *.png again out of the result files there, without simulating again.\n"
+    "\n"
+    "Options\n"
+    "  -q, --quiet   do not say where the plots are\n"
+    "  -h, --help    this text\n";
 
 int cmd_plot(int argc, char **argv)
 {

@@ -13,24 +13,26 @@
 #include "sim/run/report_table.h"
 #include "sim/run/results.h"
 
-static const char HELP[] = "Usage: peaksim run [options] SCENARIO -s NAME\n"
-                           "\n"
-                           "One strategy, one run, told as a timeline: what the policy decided and why, who became ready and when, and\n"
-                           "where the start of each replica spent its time.\n"
-                           "\n"
-                           "Options\n"
-                           "  -s, --strategy NAME     the strategy (needed where the scenario has several)\n"
-                           "      --replication N     which replication, from 0 on (default 0): the same run as that of compare\n"
-                           "  -o, --out DIR           write the result files, the event log (events.jsonl) and plots there\n"
-                           "      --events FILE       write the event log there\n"
-                           "      --set PATH=VALUE    replace a value of the scenario; may be repeated\n"
-                           "      --seed N            seed of all random streams\n"
-                           "      --jobs N            threads for the capacity search\n"
-                           "      --format FORM       table (default: the timeline) or json (summary.json) on standard output\n"
-                           "      --gate              exit with 4 unless the strategy meets every SLO\n"
-                           "      --no-plots          no plots in DIR\n"
-                           "  -q, --quiet             no timeline, only the figures\n"
-                           "  -h, --help              this text\n";
+static const char HELP[] =
+    "Usage: peaksim run [options] SCENARIO -s NAME\n"
+    "\n"
+    "One strategy, one run, told as a timeline: what the policy decided and why, who became ready and when, "
+    "and\n"
+    "where the start of each replica spent its time.\n"
+    "\n"
+    "Options\n"
+    "  -s, --strategy NAME     the strategy (needed where the scenario has several)\n"
+    "      --replication N     which replication, from 0 on (default 0): the same run as that of compare\n"
+    "  -o, --out DIR           write the result files, the event log (events.jsonl) and plots there\n"
+    "      --events FILE       write the event log there\n"
+    "      --set PATH=VALUE    replace a value of the scenario; may be repeated\n"
+    "      --seed N            seed of all random streams\n"
+    "      --jobs N            threads for the capacity search\n"
+    "      --format FORM       table (default: the timeline) or json (summary.json) on standard output\n"
+    "      --gate              exit with 4 unless the strategy meets every SLO\n"
+    "      --no-plots          no plots in DIR\n"
+    "  -q, --quiet             no timeline, only the figures\n"
+    "  -h, --help              this text\n";
 
 /* Rows of the waterfall on the terminal. */
 enum { WATERFALL_ROWS = 40 };
@@ -43,7 +45,8 @@ static int find_strategy(const struct scenario *scenario, const char *name, int3
     const char *near;
 
     for (int32_t i = 0; i < scenario->strategy_count; i++) {
-        int n = snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", scenario->strategies[i].name);
+        int n = snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
+                         scenario->strategies[i].name);
 
         used = n < 0 || used + (size_t)n >= sizeof known ? sizeof known - 1 : used + (size_t)n;
         names[i] = scenario->strategies[i].name;
@@ -53,15 +56,19 @@ static int find_strategy(const struct scenario *scenario, const char *name, int3
         }
     }
     if (!name)
-        return error_set(err, ERROR_USAGE, "run", "the scenario has several strategies; choose one with -s: %s", known);
+        return error_set(err, ERROR_USAGE, "run",
+                         "the scenario has several strategies; choose one with -s: %s", known);
     near = nearest_name(name, names, (size_t)scenario->strategy_count);
     if (near)
-        return error_set(err, ERROR_USAGE, "run", "no strategy is called \"%s\"; did you mean \"%s\"? There are: %s", name, near, known);
+        return error_set(err, ERROR_USAGE, "run",
+                         "no strategy is called \"%s\"; did you mean \"%s\"? There are: %s", name, near,
+                         known);
     return error_set(err, ERROR_USAGE, "run", "no strategy is called \"%s\"; there are: %s", name, known);
 }
 
 /* A file for the event log: --events, or events.jsonl of --out; NULL: none wanted. */
-static int log_open(const struct cli_options *options, struct output_dir *out, FILE **file, bool *ours, struct error *err)
+static int log_open(const struct cli_options *options, struct output_dir *out, FILE **file, bool *ours,
+                    struct error *err)
 {
     *file = NULL;
     *ours = false;
@@ -76,8 +83,8 @@ static int log_open(const struct cli_options *options, struct output_dir *out, F
 }
 
 /* The run that the options ask for, told on the way. */
-static int simulate(const struct cli_options *options, const struct scenario *scenario, int32_t strategy, FILE *log_file,
-                    struct outcome *outcome, struct error *err)
+static int simulate(const struct cli_options *options, const struct scenario *scenario, int32_t strategy,
+                    FILE *log_file, struct outcome *outcome, struct error *err)
 {
     struct capacity *capacities = calloc((size_t)scenario->service_count, sizeof *capacities);
     struct event_log log = {log_file, scenario};
@@ -101,8 +108,9 @@ static int simulate(const struct cli_options *options, const struct scenario *sc
         world.observer = &log;
     }
     if (!experiment_wants_capacity(scenario) ||
-        capacity_compute(scenario, experiment_max_replicas(scenario), options->jobs ? options->jobs : parallel_processors(),
-                         interrupt_came, NULL, capacities, err) == 0)
+        capacity_compute(scenario, experiment_max_replicas(scenario),
+                         options->jobs ? options->jobs : parallel_processors(), interrupt_came, NULL,
+                         capacities, err) == 0)
         result = world_run(scenario, strategy, options->replication, capacities, &world, outcome, err);
     if (result == 0 && told) {
         story_end(&story);
@@ -125,7 +133,8 @@ static int report(const struct cli_options *options, const struct scenario *scen
     if (summary_make(&results, &summary, err) == 0) {
         if (!options->json)
             putchar('\n');
-        status = options->json ? report_print_json(&summary, stdout, err) : report_print_table(&results, &summary, stdout, false, err);
+        status = options->json ? report_print_json(&summary, stdout, err)
+                               : report_print_table(&results, &summary, stdout, false, err);
     }
     if (status == 0 && out) {
         status = results_write(&results, &summary, out, err);
@@ -137,13 +146,15 @@ static int report(const struct cli_options *options, const struct scenario *scen
         }
     }
     output_dir_abort(out);
-    if (status == 0 && options->gate && summary.strategies[0].met != VERDICT_YES && summary.strategies[0].met != VERDICT_NONE)
+    if (status == 0 && options->gate && summary.strategies[0].met != VERDICT_YES &&
+        summary.strategies[0].met != VERDICT_NONE)
         status = CLI_THRESHOLD;
     summary_free(&summary);
     return status;
 }
 
-static int run(const struct cli_options *options, const struct scenario *scenario, int32_t strategy, struct error *err)
+static int run(const struct cli_options *options, const struct scenario *scenario, int32_t strategy,
+               struct error *err)
 {
     struct scenario alone = *scenario; /* the same, with this strategy only */
     struct output_dir *out = NULL;
@@ -173,8 +184,9 @@ static int run(const struct cli_options *options, const struct scenario *scenari
 
 int cmd_run(int argc, char **argv)
 {
-    const unsigned allowed = OPTION_SET | OPTION_SEED | OPTION_JOBS | OPTION_OUT | OPTION_FORMAT | OPTION_QUIET | OPTION_GATE |
-                             OPTION_NO_PLOTS | OPTION_STRATEGY | OPTION_REPLICATION | OPTION_EVENTS;
+    const unsigned allowed = OPTION_SET | OPTION_SEED | OPTION_JOBS | OPTION_OUT | OPTION_FORMAT |
+                             OPTION_QUIET | OPTION_GATE | OPTION_NO_PLOTS | OPTION_STRATEGY |
+                             OPTION_REPLICATION | OPTION_EVENTS;
     struct cli_options options;
     struct scenario scenario;
     struct error err = {.code = ERROR_NONE};

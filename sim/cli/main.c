@@ -69,7 +69,8 @@ static void help(FILE *file)
         fprintf(file, "  %-9s %s\n", c->name, c->help);
     fputs("\n"
           "peaksim COMMAND --help says more. peaksim --version prints the version.\n"
-          "Exit status: 0 done, 1 internal error, 2 usage, 3 bad input file, 4 an SLO missed under --gate, 130 interrupted.\n",
+          "Exit status: 0 done, 1 internal error, 2 usage, 3 bad input file, 4 an SLO missed under --gate, "
+          "130 interrupted.\n",
           file);
 }
 

@@ -19,7 +19,8 @@ static const char *clock_text(sim_time t, char text[TEXT])
 
     if (seconds >= 86400)
         n = snprintf(text, TEXT, "%lldd ", seconds / 86400);
-    snprintf(text + n, (size_t)(TEXT - n), "%02lld:%02lld:%02lld.%d", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60, tenths);
+    snprintf(text + n, (size_t)(TEXT - n), "%02lld:%02lld:%02lld.%d", seconds / 3600 % 24, seconds / 60 % 60,
+             seconds % 60, tenths);
     return text;
 }
 
@@ -40,7 +41,8 @@ static void tell_decision(struct story *story, const struct world_event *event)
     const struct decision_record *d = event->decision;
     char when[TEXT], age[TEXT];
 
-    fprintf(story->file, "%s  %s: wants %d", clock_text(event->at, when), service_name(story, event->service), (int)d->to);
+    fprintf(story->file, "%s  %s: wants %d", clock_text(event->at, when), service_name(story, event->service),
+            (int)d->to);
     if (d->to != d->from)
         fprintf(story->file, " (%+d)", (int)(d->to - d->from));
     fprintf(story->file, ", %d ready  %s", (int)d->ready, d->reason);
@@ -73,23 +75,24 @@ static void tell_gathered(struct story *story)
     fprintf(story->file, "%s  ", clock_text(story->first.at, when));
     switch (event->kind) {
     case EVENT_REPLICA_READY:
-        fprintf(story->file, "%s: %d replica%s ready, %d now; %s%s%s after being asked for\n", service_name(story, event->service), n,
-                plural, (int)story->ready[event->service & 63], low, n > 1 ? " to " : "", n > 1 ? high : "");
-        break;
-    case EVENT_REPLICA_PREPARED:
-        fprintf(story->file, "%s: %d pool member%s prepared, after %s%s%s\n", service_name(story, event->service), n, plural, low,
+        fprintf(story->file, "%s: %d replica%s ready, %d now; %s%s%s after being asked for\n",
+                service_name(story, event->service), n, plural, (int)story->ready[event->service & 63], low,
                 n > 1 ? " to " : "", n > 1 ? high : "");
         break;
+    case EVENT_REPLICA_PREPARED:
+        fprintf(story->file, "%s: %d pool member%s prepared, after %s%s%s\n",
+                service_name(story, event->service), n, plural, low, n > 1 ? " to " : "", n > 1 ? high : "");
+        break;
     case EVENT_REPLICA_DRAINING:
-        fprintf(story->file, "%s: %d replica%s drain, %d ready now\n", service_name(story, event->service), n, plural,
-                (int)story->ready[event->service & 63]);
+        fprintf(story->file, "%s: %d replica%s drain, %d ready now\n", service_name(story, event->service), n,
+                plural, (int)story->ready[event->service & 63]);
         break;
     case EVENT_NODE_LAUNCHED:
         fprintf(story->file, "cluster: %d node%s launched\n", n, plural);
         break;
     case EVENT_NODE_ALLOCATABLE:
-        fprintf(story->file, "cluster: GPUs of %d node%s allocatable, %s%s%s after launch\n", n, plural, low, n > 1 ? " to " : "",
-                n > 1 ? high : "");
+        fprintf(story->file, "cluster: GPUs of %d node%s allocatable, %s%s%s after launch\n", n, plural, low,
+                n > 1 ? " to " : "", n > 1 ? high : "");
         break;
     case EVENT_NODE_TERMINATED:
         fprintf(story->file, "cluster: %d node%s terminated\n", n, plural);
@@ -155,7 +158,8 @@ void story_end(struct story *story)
     tell_gathered(story);
 }
 
-int story_waterfall(const struct scenario *scenario, const struct outcome *outcome, int32_t rows, FILE *file, struct error *err)
+int story_waterfall(const struct scenario *scenario, const struct outcome *outcome, int32_t rows, FILE *file,
+                    struct error *err)
 {
     struct text_table table;
     struct replica_record record;
@@ -183,17 +187,19 @@ int story_waterfall(const struct scenario *scenario, const struct outcome *outco
         }
         shown++;
         text_table_cell(&table, "%s", scenario->services[record.service].name);
-        text_table_cell(&table, "%u%s", (unsigned)record.ordinal, record.origin == ORIGIN_POOL ? " (pool)" : "");
+        text_table_cell(&table, "%u%s", (unsigned)record.ordinal,
+                        record.origin == ORIGIN_POOL ? " (pool)" : "");
         text_table_cell(&table, "%s", clock_text(record.asked, text));
         for (int stage = 0; stage < START_STAGES; stage++)
             text_table_cell(&table, "%s",
                             record.stage[stage] < 0
                                 ? "–"
                                 : human_duration(sim_time_seconds(record.stage[stage]), text, sizeof text));
-        text_table_cell(&table, "%s",
-                        record.ready == SIM_NEVER
-                            ? "never"
-                            : human_duration(sim_time_seconds(record.ready - record.asked), text, sizeof text));
+        text_table_cell(
+            &table, "%s",
+            record.ready == SIM_NEVER
+                ? "never"
+                : human_duration(sim_time_seconds(record.ready - record.asked), text, sizeof text));
         text_table_cell(&table, "%lld", (long long)record.served);
     }
     if (got == 0 && shown > 0) {

@@ -7,8 +7,9 @@
 #include "sim/run/summary.h"
 
 /*
- * One run told as a timeline: what the policy decided and why, who became ready and after how long, nodes that came and went; things
- * of one kind that follow each other closely become one line. Then the start waterfall as a table.
+ * One run told as a timeline: what the policy decided and why, who became ready and after how long, nodes
+ * that came and went; things of one kind that follow each other closely become one line. Then the start
+ * waterfall as a table.
  */
 struct story {
     FILE *file;
@@ -26,8 +27,9 @@ void story_begin(struct story *story, FILE *file, const struct scenario *scenari
 void story_see(void *to, const struct world_event *event);
 void story_end(struct story *story);
 
-/* The stages of every replica that was asked for in the run, out of the outcome's records; at most `rows` of them, and how many more
- * there are. Errors: a spool's, memory. */
-int story_waterfall(const struct scenario *scenario, const struct outcome *outcome, int32_t rows, FILE *file, struct error *err);
+/* The stages of every replica that was asked for in the run, out of the outcome's records; at most `rows` of
+ * them, and how many more there are. Errors: a spool's, memory. */
+int story_waterfall(const struct scenario *scenario, const struct outcome *outcome, int32_t rows, FILE *file,
+                    struct error *err);
 
 #endif

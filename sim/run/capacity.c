@@ -8,8 +8,9 @@
 #include "sim/run/world.h"
 
 /*
- * Bisection over stationary probes. All probes of a service draw the same unit exponentials, sizes and luck (the seed does not
- * depend on rate or n), so that the share of missed bounds is as good as monotone in the rate and the search does not chase noise.
+ * Bisection over stationary probes. All probes of a service draw the same unit exponentials, sizes and luck
+ * (the seed does not depend on rate or n), so that the share of missed bounds is as good as monotone in the
+ * rate and the search does not chase noise.
  */
 enum {
     PROBE_REQUESTS = 60000, /* measured: the 99th percentile then has 600 requests above it */
@@ -28,7 +29,8 @@ double capacity_rate(const struct capacity *capacity, int32_t n)
     if (capacity->n[i] >= n || i + 1 == capacity->points)
         return capacity->rate_per_s[i] / capacity->n[i] * n;
     {
-        double low = capacity->rate_per_s[i] / capacity->n[i], high = capacity->rate_per_s[i + 1] / capacity->n[i + 1];
+        double low = capacity->rate_per_s[i] / capacity->n[i],
+               high = capacity->rate_per_s[i + 1] / capacity->n[i + 1];
         double part = (double)(n - capacity->n[i]) / (capacity->n[i + 1] - capacity->n[i]);
 
         return (low + (high - low) * part) * n;
@@ -73,7 +75,8 @@ static int probe(const struct search *search, int32_t n, double rate, struct err
 {
     const struct scenario_service *service = &search->scenario->services[0];
     double measured_s = PROBE_REQUESTS / rate, warm_s = measured_s / 10;
-    struct world_options options = {.probe_replicas = n, .interrupted = search->interrupted, .interrupted_to = search->interrupted_to};
+    struct world_options options = {
+        .probe_replicas = n, .interrupted = search->interrupted, .interrupted_to = search->interrupted_to};
     struct traffic *traffic;
     struct outcome outcome;
     int meets = -1;
@@ -101,8 +104,8 @@ static int probe(const struct search *search, int32_t n, double rate, struct err
 }
 
 /* Largest rate in [low, high] that meets it, given that low does (or is 0) and high does not. */
-static int bisect(const struct search *search, int32_t n, double low, double high, double *rate, int64_t *probes,
-                  struct error *err)
+static int bisect(const struct search *search, int32_t n, double low, double high, double *rate,
+                  int64_t *probes, struct error *err)
 {
     while (high - low > PRECISION * high) {
         double middle = low > 0 ? (low + high) / 2 : high / 4;
@@ -123,8 +126,8 @@ static int bisect(const struct search *search, int32_t n, double low, double hig
 }
 
 /* lambda*(n) within the bracket [low, high], which is widened until it holds it. */
-static int solve(const struct search *search, int32_t n, double low, double high, double *rate, int64_t *probes,
-                 struct error *err)
+static int solve(const struct search *search, int32_t n, double low, double high, double *rate,
+                 int64_t *probes, struct error *err)
 {
     double ceiling = search->max_rate * n;
     int meets;
@@ -153,8 +156,9 @@ static int solve(const struct search *search, int32_t n, double low, double high
         low = high;
         high = isinf(ceiling) ? 2 * high : fmin(1.25 * high, ceiling);
         if (high > 1e12)
-            return error_set(err, ERROR_INPUT, search->scenario->services[0].name,
-                             "no rate is too high for this service model: its SLO never fails, so it has no capacity");
+            return error_set(
+                err, ERROR_INPUT, search->scenario->services[0].name,
+                "no rate is too high for this service model: its SLO never fails, so it has no capacity");
     }
     /* At the ceiling the queue only grows: no stationary state, whatever a finite probe says. */
     return bisect(search, n, low, fmin(high, ceiling), rate, probes, err);
@@ -179,7 +183,8 @@ static int point_run(void *self, int32_t task, struct error *err)
     struct work *work = self;
     struct point *point = &work->points[task];
 
-    return solve(&work->searches[point->service], point->n, point->low, point->high, &point->rate, &point->probes, err);
+    return solve(&work->searches[point->service], point->n, point->low, point->high, &point->rate,
+                 &point->probes, err);
 }
 
 static bool is_wanted(const struct scenario_service *service)
@@ -224,19 +229,22 @@ static int searches_make(const struct scenario *scenario, struct scenario *alone
         alone[i].peaks = always;
         alone[i].peak_count = 1;
         traffic_mean_sizes(service->traffic, &sizes);
-        demand = type->nominal_seconds(service->serve.config, (int32_t)lround(sizes.tokens_in), (int32_t)lround(sizes.tokens_out));
+        demand = type->nominal_seconds(service->serve.config, (int32_t)lround(sizes.tokens_in),
+                                       (int32_t)lround(sizes.tokens_out));
         if (isnan(demand))
             demand = sizes.work_seconds;
         searches[i].scenario = &alone[i];
         searches[i].demand_s = demand;
-        searches[i].max_rate = type->max_rate(service->serve.config, demand, sizes.tokens_in, sizes.tokens_out);
+        searches[i].max_rate = type->max_rate(service->serve.config, demand, sizes.tokens_in,
+                                              sizes.tokens_out);
     }
     return 0;
 }
 
-/* Two rounds: one replica and the most of them, then all between, whose lambda*(n) / n lies between those two. */
-static int rounds_run(const struct scenario *scenario, struct search *searches, struct point *points, int jobs,
-                      struct capacity *out, struct error *err)
+/* Two rounds: one replica and the most of them, then all between, whose lambda*(n) / n lies between those
+ * two. */
+static int rounds_run(const struct scenario *scenario, struct search *searches, struct point *points,
+                      int jobs, struct capacity *out, struct error *err)
 {
     struct work work = {searches, points};
     int32_t count = 0;
@@ -244,9 +252,11 @@ static int rounds_run(const struct scenario *scenario, struct search *searches, 
     for (int round = 0; round < 2; round++) {
         count = 0;
         for (int32_t i = 0; i < scenario->service_count; i++)
-            for (int32_t k = out[i].points - 1; k >= 0; k--) { /* large ones first: the threads end together */
+            for (int32_t k = out[i].points - 1; k >= 0;
+                 k--) { /* large ones first: the threads end together */
                 bool end = k == 0 || k == out[i].points - 1;
-                double one = out[i].rate_per_s[0], most = out[i].rate_per_s[out[i].points - 1] / out[i].n[out[i].points - 1];
+                double one = out[i].rate_per_s[0],
+                       most = out[i].rate_per_s[out[i].points - 1] / out[i].n[out[i].points - 1];
                 double guess = first_guess(&searches[i]);
 
                 if (!is_wanted(&scenario->services[i]) || end != (round == 0))
@@ -269,8 +279,9 @@ static int rounds_run(const struct scenario *scenario, struct search *searches, 
     return 0;
 }
 
-int capacity_compute(const struct scenario *scenario, int32_t max_replicas, int jobs, bool (*interrupted)(void *to),
-                     void *interrupted_to, struct capacity *out, struct error *err)
+int capacity_compute(const struct scenario *scenario, int32_t max_replicas, int jobs,
+                     bool (*interrupted)(void *to), void *interrupted_to, struct capacity *out,
+                     struct error *err)
 {
     size_t services = (size_t)scenario->service_count;
     struct scenario *alone = calloc(services, sizeof *alone);

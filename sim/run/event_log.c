@@ -6,9 +6,9 @@
 
 const char *event_kind_name(enum world_event_kind kind)
 {
-    static const char *const names[] = {"decision",         "replica_asked",   "stage_ended",      "replica_ready",
-                                        "replica_prepared", "replica_draining", "replica_ended",   "node_launched",
-                                        "node_allocatable", "node_terminated"};
+    static const char *const names[] = {
+        "decision",         "replica_asked", "stage_ended",   "replica_ready",    "replica_prepared",
+        "replica_draining", "replica_ended", "node_launched", "node_allocatable", "node_terminated"};
 
     return names[kind];
 }
@@ -63,8 +63,8 @@ static void put_seconds(FILE *file, const char *key, sim_time time)
 
 static void put_decision(FILE *file, const struct decision_record *decision)
 {
-    fprintf(file, ",\"from\":%d,\"to\":%d,\"proposal\":%d,\"ready\":%d", (int)decision->from, (int)decision->to,
-            (int)decision->proposal, (int)decision->ready);
+    fprintf(file, ",\"from\":%d,\"to\":%d,\"proposal\":%d,\"ready\":%d", (int)decision->from,
+            (int)decision->to, (int)decision->proposal, (int)decision->ready);
     put_number(file, "seen", decision->seen);
     put_number(file, "truth", decision->truth);
     if (decision->age != SIM_NEVER)

@@ -6,8 +6,8 @@
 #include "sim/run/world.h"
 
 /*
- * The event log of a run: JSON Lines, one event a line, in the order in which things happened (docs/result-files.md). The bytes
- * depend on the run alone.
+ * The event log of a run: JSON Lines, one event a line, in the order in which things happened
+ * (docs/result-files.md). The bytes depend on the run alone.
  */
 struct event_log {
     FILE *file;                      /* borrowed; write errors stay in it until it is closed */

@@ -72,7 +72,8 @@ static int run_one(void *self, int32_t number, struct error *err)
         .interrupted_to = options->interrupted_to,
     };
 
-    if (world_run(runs->scenario, strategy, replication, experiment->capacities, &world, &experiment->outcomes[at], err) < 0)
+    if (world_run(runs->scenario, strategy, replication, experiment->capacities, &world,
+                  &experiment->outcomes[at], err) < 0)
         return -1;
     experiment->results.outcomes[at] = &experiment->outcomes[at];
     if (options->progressed)
@@ -85,8 +86,8 @@ static bool any_complete(const struct experiment_results *results)
     return experiment_first(results) >= 0;
 }
 
-int experiment_run(const struct scenario *scenario, const struct experiment_options *options, struct experiment *experiment,
-                   struct error *err)
+int experiment_run(const struct scenario *scenario, const struct experiment_options *options,
+                   struct experiment *experiment, struct error *err)
 {
     int32_t replications = replications_of(scenario);
     size_t count = (size_t)scenario->strategy_count * (size_t)replications;
@@ -100,8 +101,8 @@ int experiment_run(const struct scenario *scenario, const struct experiment_opti
     if (!experiment->outcomes || !experiment->results.outcomes || !experiment->capacities)
         return error_memory(err, "experiment");
     if (experiment_wants_capacity(scenario) &&
-        capacity_compute(scenario, experiment_max_replicas(scenario), jobs, options->interrupted, options->interrupted_to,
-                         experiment->capacities, err) < 0)
+        capacity_compute(scenario, experiment_max_replicas(scenario), jobs, options->interrupted,
+                         options->interrupted_to, experiment->capacities, err) < 0)
         return -1;
     if (parallel_run(jobs, (int32_t)count, run_one, &runs, err) == 0)
         return 0;
@@ -117,7 +118,8 @@ void experiment_free(struct experiment *experiment)
     size_t count = 0;
 
     if (experiment->results.scenario)
-        count = (size_t)experiment->results.scenario->strategy_count * (size_t)experiment->results.replications;
+        count = (size_t)experiment->results.scenario->strategy_count *
+                (size_t)experiment->results.replications;
     for (size_t i = 0; experiment->outcomes && i < count; i++)
         outcome_free(&experiment->outcomes[i]);
     free(experiment->outcomes);

@@ -39,8 +39,8 @@ static void *work(void *of)
     return NULL;
 }
 
-int parallel_run(int jobs, int32_t count, int (*task)(void *self, int32_t number, struct error *err), void *self,
-                 struct error *err)
+int parallel_run(int jobs, int32_t count, int (*task)(void *self, int32_t number, struct error *err),
+                 void *self, struct error *err)
 {
     struct crew crew = {.task = task, .self = self, .count = count, .failed = -1, .err = err};
     int threads = jobs < count ? jobs : count, made = 0;

@@ -47,7 +47,8 @@ struct scenario_service {
 
 struct scenario_strategy {
     const char *name;
-    struct policy_setup *policies; /* one a service; where the strategy gives one policy for all, each service has its own reading of it */
+    struct policy_setup *policies; /* one a service; where the strategy gives one policy for all, each service
+                                      has its own reading of it */
 };
 
 struct window {
@@ -67,7 +68,8 @@ struct scenario {
     struct scenario_strategy *strategies;
     int32_t strategy_count;
     struct price_list prices;
-    struct window *peaks; /* ascending, apart; given, or the busiest 5 % of minutes by offered rate over all services */
+    struct window
+        *peaks; /* ascending, apart; given, or the busiest 5 % of minutes by offered rate over all services */
     int32_t peak_count;
     bool peaks_given;
 };
@@ -80,8 +82,10 @@ struct scenario_overrides {
 };
 
 /* Reads a scenario file; overrides may be NULL. Errors: input. Free with scenario_free. */
-int scenario_read(const char *path, const struct scenario_overrides *overrides, struct scenario *scenario, struct error *err);
-int scenario_from_document(struct document *document, struct scenario *scenario, struct error *err); /* takes the document, on errors too */
+int scenario_read(const char *path, const struct scenario_overrides *overrides, struct scenario *scenario,
+                  struct error *err);
+int scenario_from_document(struct document *document, struct scenario *scenario,
+                           struct error *err); /* takes the document, on errors too */
 void scenario_free(struct scenario *scenario);
 
 /* Is anything in it random? If not, one replication says all. */

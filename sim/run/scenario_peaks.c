@@ -31,11 +31,14 @@ int scenario_peaks_parse(const struct node *node, struct scenario *scenario, str
         struct window *window = &scenario->peaks[i];
 
         if (node_kind(pair) != NODE_SEQUENCE || node_count(pair) != 2)
-            return node_error(pair, err, "a peak window is a pair of times since the start, such as [\"8h\", \"9h30m\"]");
-        if (time_of(node_at(pair, 0), &window->from, err) < 0 || time_of(node_at(pair, 1), &window->to, err) < 0)
+            return node_error(
+                pair, err, "a peak window is a pair of times since the start, such as [\"8h\", \"9h30m\"]");
+        if (time_of(node_at(pair, 0), &window->from, err) < 0 ||
+            time_of(node_at(pair, 1), &window->to, err) < 0)
             return -1;
         if (window->from >= window->to || window->to > scenario->duration)
-            return node_error(pair, err, "a peak window ends after it begins, and not after the scenario's duration");
+            return node_error(pair, err,
+                              "a peak window ends after it begins, and not after the scenario's duration");
         if (i > 0 && window->from < scenario->peaks[i - 1].to)
             return node_error(pair, err, "peak windows are in the order of time and do not overlap");
     }
@@ -58,7 +61,8 @@ int scenario_peaks_find(struct scenario *scenario, struct error *err)
     sim_time from = scenario->warmup, to = scenario->duration;
     int64_t first = from / SIM_MINUTE, minutes = (to + SIM_MINUTE - 1) / SIM_MINUTE - first;
     int64_t wanted = (minutes + 19) / 20;
-    double *rates = malloc((size_t)minutes * sizeof *rates), *sorted = malloc((size_t)minutes * sizeof *sorted);
+    double *rates = malloc((size_t)minutes * sizeof *rates),
+           *sorted = malloc((size_t)minutes * sizeof *sorted);
     double least;
 
     scenario->peaks = malloc((size_t)minutes * sizeof *scenario->peaks);

@@ -7,9 +7,10 @@
 int scenario_peaks_parse(const struct node *node, struct scenario *scenario, struct error *err);
 
 /*
- * Where the scenario names none: the busiest 5 % of the measured minutes by offered rate over all services, the same for all
- * strategies (design 6); neighbours are joined. Minutes as busy as the last one that is needed count too, so that flat traffic
- * is peak all the time and not only in its first minutes. Errors: memory.
+ * Where the scenario names none: the busiest 5 % of the measured minutes by offered rate over all services,
+ * the same for all strategies (design 6); neighbours are joined. Minutes as busy as the last one that is
+ * needed count too, so that flat traffic is peak all the time and not only in its first minutes. Errors:
+ * memory.
  */
 int scenario_peaks_find(struct scenario *scenario, struct error *err);
 

@@ -9,8 +9,8 @@
 #include "sim/run/scenario_peaks.h"
 
 /*
- * The scenario's own keys; what stands below "traffic", "serve", "start", "cluster", a policy, ... is read by the model that
- * it belongs to.
+ * The scenario's own keys; what stands below "traffic", "serve", "start", "cluster", a policy, ... is read by
+ * the model that it belongs to.
  */
 
 enum { SERVICES_LIMIT = 64, STRATEGIES_LIMIT = 64, NAME_LIMIT = 100 };
@@ -62,7 +62,8 @@ static void bounds_read(struct map *parent, enum slo_metric metric, struct slo *
         struct slo_bound *bound = &slo->bounds[slo->count];
 
         if (isnan(quantile)) {
-            node_error(node_at(node, i), parent->err, "\"%s\" is not a quantile; bounds are written as {\"p99\": \"2s\"}", key);
+            node_error(node_at(node, i), parent->err,
+                       "\"%s\" is not a quantile; bounds are written as {\"p99\": \"2s\"}", key);
             return;
         }
         if (slo->count == SLO_BOUNDS) {
@@ -103,21 +104,23 @@ static int sizes_check(const struct node *node, const struct scenario_service *s
                                                    (int32_t)lround(sizes.tokens_out));
     if (isnan(nominal) && isnan(sizes.work_seconds))
         return node_error(node, err,
-                          "the model \"%s\" needs to know how much work a request is, and the traffic of service \"%s\" does not "
+                          "the model \"%s\" needs to know how much work a request is, and the traffic of "
+                          "service \"%s\" does not "
                           "say: give it \"sizes\" (\"tokens_in\" and \"tokens_out\", or \"work\")",
                           service->serve.type->name, service->name);
     return 0;
 }
 
-static int service_read(const struct node *node, const struct scenario *scenario, struct scenario_service *service,
-                        struct error *err)
+static int service_read(const struct node *node, const struct scenario *scenario,
+                        struct scenario_service *service, struct error *err)
 {
     struct map map, replica;
     int64_t gpus = 1, initial = 0, priority = 0;
     const struct node *serve;
 
     map_open(&map, node, err);
-    if (!map_string(&map, "name", MAP_REQUIRED, &service->name) || name_check(map_node(&map, "name"), service->name, err) < 0)
+    if (!map_string(&map, "name", MAP_REQUIRED, &service->name) ||
+        name_check(map_node(&map, "name"), service->name, err) < 0)
         return -1;
     if (slo_read(&map, &service->slo) < 0 || !map_required(&map, "traffic") ||
         traffic_parse(map_node(&map, "traffic"), scenario->duration, &service->traffic, err) < 0)
@@ -173,7 +176,8 @@ static int services_read(struct map *root, struct scenario *scenario, struct err
             return -1;
         for (size_t k = 0; k < i; k++)
             if (strcmp(scenario->services[k].name, scenario->services[i].name) == 0)
-                return node_error(node_at(list, i), err, "two services are called \"%s\"", scenario->services[i].name);
+                return node_error(node_at(list, i), err, "two services are called \"%s\"",
+                                  scenario->services[i].name);
     }
     return 0;
 }
@@ -188,16 +192,18 @@ static int cluster_check(const struct node *node, const struct scenario *scenari
             largest = scenario->cluster.pools[i].gpus;
     for (int32_t i = 0; i < scenario->service_count; i++)
         if (scenario->services[i].start.gpus > largest)
-            return node_error(node, err, "a replica of service \"%s\" takes %d GPUs, and no node has more than %d",
-                              scenario->services[i].name, (int)scenario->services[i].start.gpus, (int)largest);
+            return node_error(
+                node, err, "a replica of service \"%s\" takes %d GPUs, and no node has more than %d",
+                scenario->services[i].name, (int)scenario->services[i].start.gpus, (int)largest);
     return 0;
 }
 
 /* ---- strategies ---- */
 
 /* {"name", "services": {"chat": {"hpa": {...}}, ...}}: a policy for each service by name. */
-static int policies_by_service(struct map *map, const struct scenario *scenario, const struct policy_context *context,
-                               struct scenario_strategy *strategy, struct error *err)
+static int policies_by_service(struct map *map, const struct scenario *scenario,
+                               const struct policy_context *context, struct scenario_strategy *strategy,
+                               struct error *err)
 {
     struct map services;
 
@@ -240,15 +246,16 @@ static int strategy_read(const struct node *node, const struct node *list, const
 }
 
 /* Refused when the scenario is read, not in the middle of its runs. */
-static int strategy_check(const struct node *node, const struct scenario *scenario, const struct scenario_strategy *strategy,
-                          struct error *err)
+static int strategy_check(const struct node *node, const struct scenario *scenario,
+                          const struct scenario_strategy *strategy, struct error *err)
 {
     for (int32_t i = 0; i < scenario->service_count; i++) {
         const struct policy_setup *setup = &strategy->policies[i];
 
         if (setup->type->needs_capacity(setup->config) && scenario->services[i].slo.count == 0)
             return node_error(node, err,
-                              "strategy \"%s\" solves replicas backward from the SLO, and service \"%s\" has none: give it a bound, "
+                              "strategy \"%s\" solves replicas backward from the SLO, and service \"%s\" has "
+                              "none: give it a bound, "
                               "such as \"slo\": {\"latency\": {\"p99\": \"2s\"}}",
                               strategy->name, scenario->services[i].name);
     }
@@ -285,11 +292,15 @@ static int times_read(struct map *root, struct scenario *scenario)
     int64_t seed = 1, replications = 10;
 
     map_time(root, "duration", MAP_REQUIRED, &scenario->duration);
-    map_time(root, "warmup", MAP_DEFAULT("10m", "longer than a cold start and a controller's first decisions"), &scenario->warmup);
-    map_time(root, "cooldown", MAP_DEFAULT("30m", "what is still open then counts as never answered"), &scenario->cooldown);
+    map_time(root, "warmup",
+             MAP_DEFAULT("10m", "longer than a cold start and a controller's first decisions"),
+             &scenario->warmup);
+    map_time(root, "cooldown", MAP_DEFAULT("30m", "what is still open then counts as never answered"),
+             &scenario->cooldown);
     map_time(root, "bucket", MAP_DEFAULT("10s", "fine enough to see a scale-out"), &scenario->bucket);
     map_integer(root, "seed", MAP_DEFAULT("1", "any number does"), 0, INT64_MAX, &seed);
-    map_integer(root, "replications", MAP_DEFAULT("10", "the least that gives a quantile an interval"), 1, 10000, &replications);
+    map_integer(root, "replications", MAP_DEFAULT("10", "the least that gives a quantile an interval"), 1,
+                10000, &replications);
     scenario->seed = (uint64_t)seed;
     scenario->replications = (int32_t)replications;
     if (map_failed(root))
@@ -297,8 +308,10 @@ static int times_read(struct map *root, struct scenario *scenario)
     if (scenario->duration < SIM_SECOND)
         return node_error(map_node(root, "duration"), root->err, "\"duration\" must be at least 1s");
     if (scenario->warmup >= scenario->duration)
-        return node_error(root->node, root->err, "\"warmup\" (%gs) must be shorter than \"duration\" (%gs): nothing would be measured",
-                          sim_time_seconds(scenario->warmup), sim_time_seconds(scenario->duration));
+        return node_error(
+            root->node, root->err,
+            "\"warmup\" (%gs) must be shorter than \"duration\" (%gs): nothing would be measured",
+            sim_time_seconds(scenario->warmup), sim_time_seconds(scenario->duration));
     if (scenario->bucket < SIM_SECOND)
         return node_error(map_node(root, "bucket"), root->err, "\"bucket\" must be at least 1s");
     return 0;
@@ -309,22 +322,25 @@ static int read_root(struct map *root, struct scenario *scenario, struct error *
     const char **types;
     int got;
 
-    map_has(root, "$schema"); /* for editors */
+    map_has(root, "$schema");  /* for editors */
     map_node(root, "sources"); /* read by the document's ledger */
     map_string(root, "comment", MAP_DEFAULT("", ""), &scenario->comment);
     if (!map_string(root, "name", MAP_REQUIRED, &scenario->name) ||
         name_check(map_node(root, "name"), scenario->name, err) < 0 || times_read(root, scenario) < 0 ||
         services_read(root, scenario, err) < 0)
         return -1;
-    if (!map_required(root, "cluster") || cluster_config_parse(map_node(root, "cluster"), &scenario->cluster, err) < 0 ||
-        cluster_check(map_node(root, "cluster"), scenario, err) < 0 || strategies_read(root, scenario, err) < 0)
+    if (!map_required(root, "cluster") ||
+        cluster_config_parse(map_node(root, "cluster"), &scenario->cluster, err) < 0 ||
+        cluster_check(map_node(root, "cluster"), scenario, err) < 0 ||
+        strategies_read(root, scenario, err) < 0)
         return -1;
     types = malloc((size_t)scenario->cluster.pool_count * sizeof *types);
     if (!types)
         return error_memory(err, "scenario");
     for (int32_t i = 0; i < scenario->cluster.pool_count; i++)
         types[i] = scenario->cluster.pools[i].name;
-    got = price_list_parse(map_node(root, "prices"), types, scenario->cluster.pool_count, &scenario->prices, err);
+    got = price_list_parse(map_node(root, "prices"), types, scenario->cluster.pool_count, &scenario->prices,
+                           err);
     free(types);
     if (got < 0)
         return -1;
@@ -340,14 +356,16 @@ int scenario_from_document(struct document *document, struct scenario *scenario,
 
     *scenario = (struct scenario){.document = document};
     map_open(&root, document_root(document), err);
-    if (map_failed(&root) || read_root(&root, scenario, err) < 0 || document_check_sources(document, err) < 0) {
+    if (map_failed(&root) || read_root(&root, scenario, err) < 0 ||
+        document_check_sources(document, err) < 0) {
         scenario_free(scenario);
         return -1;
     }
     return 0;
 }
 
-static int overrides_apply(struct document *document, const struct scenario_overrides *overrides, struct error *err)
+static int overrides_apply(struct document *document, const struct scenario_overrides *overrides,
+                           struct error *err)
 {
     for (const char *const *at = overrides->assignments; at && *at; at++)
         if (document_set(document, *at, err) < 0)
@@ -359,7 +377,8 @@ static int overrides_apply(struct document *document, const struct scenario_over
     return 0;
 }
 
-int scenario_read(const char *path, const struct scenario_overrides *overrides, struct scenario *scenario, struct error *err)
+int scenario_read(const char *path, const struct scenario_overrides *overrides, struct scenario *scenario,
+                  struct error *err)
 {
     struct document *document;
 

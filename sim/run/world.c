@@ -43,8 +43,8 @@ void world_fail(struct world *w)
     w->failed = true;
 }
 
-void world_emit(struct world *w, enum world_event_kind kind, const struct service_run *s, const struct replica *r,
-                int32_t stage, sim_time duration)
+void world_emit(struct world *w, enum world_event_kind kind, const struct service_run *s,
+                const struct replica *r, int32_t stage, sim_time duration)
 {
     struct world_event event;
 
@@ -110,8 +110,8 @@ static int cluster_open(struct world *w)
         for (int32_t n = 0; n < scenario->services[i].initial; n++)
             gpus[k++] = scenario->services[i].start.gpus;
     got = cluster_create(&scenario->cluster,
-                         random_key(scenario->seed, "", "cluster", (uint64_t)w->replication), gpus, total, &w->cluster,
-                         w->err);
+                         random_key(scenario->seed, "", "cluster", (uint64_t)w->replication), gpus, total,
+                         &w->cluster, w->err);
     free(gpus);
     return got;
 }
@@ -129,7 +129,8 @@ static int services_open(struct world *w, const struct capacity *capacities)
         s->out = &w->out->services[i];
         s->capacity = capacities && capacities[i].known ? &capacities[i] : NULL;
         if (stream_open(&s->start_stream,
-                        random_key(w->scenario->seed, s->config->name, "start", (uint64_t)w->replication), w->err) < 0)
+                        random_key(w->scenario->seed, s->config->name, "start", (uint64_t)w->replication),
+                        w->err) < 0)
             return -1;
     }
     if (measure_open(w) < 0)
@@ -267,8 +268,8 @@ static int loop(struct world *w)
             error_set(w->err, ERROR_INTERRUPTED, w->scenario->name, "interrupted");
             return -1;
         }
-        if (arriving && (arriving->next.at < time || (arriving->next.at == time &&
-                                                      RANK_ARRIVAL < timeline_next_rank(&w->timeline)))) {
+        if (arriving && (arriving->next.at < time ||
+                         (arriving->next.at == time && RANK_ARRIVAL < timeline_next_rank(&w->timeline)))) {
             w->now = arriving->next.at;
             request_arrive(w, arriving);
             if (w->service_count > 1 || !arriving->more)

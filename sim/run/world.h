@@ -10,11 +10,12 @@
 #include "sim/run/scenario.h"
 
 /*
- * One run: the world that wires traffic, routing, replicas, cluster and policy of one strategy together and drives
- * them through simulated time. world_run does it all; the parts live in world_*.c beside this file, over the struct in
- * world_internal.h.
+ * One run: the world that wires traffic, routing, replicas, cluster and policy of one strategy together and
+ * drives them through simulated time. world_run does it all; the parts live in world_*.c beside this file,
+ * over the struct in world_internal.h.
  *
- * What happens at one and the same nanosecond happens in the order of these ranks (then of the actors' slots):
+ * What happens at one and the same nanosecond happens in the order of these ranks (then of the actors'
+ * slots):
  */
 enum world_rank {
     RANK_SERVER_END = SERVER_END, /* service ends: a slot that becomes free at t serves who arrives at t */
@@ -32,9 +33,9 @@ enum world_rank {
 
 /* What happened, for `peaksim run` and the event log. Fixed size, no pointers that outlive the call. */
 enum world_event_kind {
-    EVENT_DECISION,       /* decision */
-    EVENT_REPLICA_ASKED,  /* replica */
-    EVENT_STAGE_ENDED,    /* replica, stage, duration */
+    EVENT_DECISION,      /* decision */
+    EVENT_REPLICA_ASKED, /* replica */
+    EVENT_STAGE_ENDED,   /* replica, stage, duration */
     EVENT_REPLICA_READY,
     EVENT_REPLICA_PREPARED,
     EVENT_REPLICA_DRAINING,
@@ -60,10 +61,12 @@ struct world_options {
     /* Called for each event, in order; NULL: nobody listens. */
     void (*observe)(void *to, const struct world_event *event);
     void *observer;
-    /* Called for each logical request when it is over; for per-request validation. NULL: nobody. state: enum job_state. */
+    /* Called for each logical request when it is over; for per-request validation. NULL: nobody. state: enum
+     * job_state. */
     void (*request)(void *to, const struct job *job);
     void *request_to;
-    /* A stationary probe: exactly this many replicas, ready from t = 0 on, no policy, no cluster, only service 0. 0: no probe. */
+    /* A stationary probe: exactly this many replicas, ready from t = 0 on, no policy, no cluster, only
+     * service 0. 0: no probe. */
     int32_t probe_replicas;
     /* Use this traffic instead of the scenario's for service 0; NULL: the scenario's. */
     const struct traffic *traffic;
@@ -74,12 +77,23 @@ struct world_options {
     void *interrupted_to;
 };
 
-enum job_state { JOB_FREE, JOB_CENTRAL, JOB_SERVER, JOB_ABANDONED, JOB_COMPLETED, JOB_REJECTED, JOB_TIMED_OUT, JOB_FAILED, JOB_OPEN };
+enum job_state {
+    JOB_FREE,
+    JOB_CENTRAL,
+    JOB_SERVER,
+    JOB_ABANDONED,
+    JOB_COMPLETED,
+    JOB_REJECTED,
+    JOB_TIMED_OUT,
+    JOB_FAILED,
+    JOB_OPEN
+};
 
 /*
- * Runs strategy `strategy` in replication `replication`. outcome is initialised here and owned by the caller (free it even on
- * errors). capacities has one table a service (or is NULL: need is then unknown, and policies that ask for it are an error).
- * Every run ends with the checks of conservation (requests, Little's identity, GPU time); a violation is ERROR_INTERNAL.
+ * Runs strategy `strategy` in replication `replication`. outcome is initialised here and owned by the caller
+ * (free it even on errors). capacities has one table a service (or is NULL: need is then unknown, and
+ * policies that ask for it are an error). Every run ends with the checks of conservation (requests, Little's
+ * identity, GPU time); a violation is ERROR_INTERNAL.
  */
 int world_run(const struct scenario *scenario, int32_t strategy, int32_t replication,
               const struct capacity *capacities, const struct world_options *options, struct outcome *outcome,

@@ -30,7 +30,7 @@ struct replica {
     bool extracting;          /* pull: transfer done, disk at work */
     bool follower;            /* pull: waits for the same image on its node */
     int32_t node;
-    int32_t transfer;         /* network transfer under way, -1 */
+    int32_t transfer; /* network transfer under way, -1 */
     sim_time asked, prepared, ready, draining;
     sim_time entered;         /* when the present state began */
     sim_time container_start; /* SIM_NEVER until the image is there */
@@ -40,7 +40,7 @@ struct replica {
     enum replica_origin origin;
     struct start_draws draws;
     int32_t seen_waiting, seen_running;
-    enum gpu_use use;         /* what its GPUs count as now; GPU_USES: nothing */
+    enum gpu_use use; /* what its GPUs count as now; GPU_USES: nothing */
     int64_t served;
     uint32_t next_free;
 };
@@ -70,7 +70,8 @@ struct service_run {
     int32_t fleet_count, fleet_size;
     uint32_t ordinals;
     struct stream start_stream;
-    int32_t counts[REPLICA_STATES]; /* replicas that are not pool members, by state; PREPARED counts members at depth */
+    int32_t counts[REPLICA_STATES]; /* replicas that are not pool members, by state; PREPARED counts members
+                                       at depth */
     int32_t members;                /* pool members, at depth or not */
     int32_t desired;
     int32_t pool_target;
@@ -80,12 +81,13 @@ struct service_run {
     const struct policy_setup *setup;
     struct policy *policy;
     sim_time policy_period;
-    struct histogram scale_outs; /* all so far, from asked to ready: what the policy may know of its own lag */
+    struct histogram
+        scale_outs;             /* all so far, from asked to ready: what the policy may know of its own lag */
     struct pipeline *pipelines; /* one a metric */
     int32_t pipeline_count;
     struct pod_view *pods;
     uint32_t *pod_replicas;
-    double *pod_values;         /* pipeline_count x pods_size */
+    double *pod_values; /* pipeline_count x pods_size */
     struct metric_reading *readings;
     int32_t pods_size;
 
@@ -93,23 +95,35 @@ struct service_run {
     struct gauge waiting;
     struct gauge running;
     struct gauge state_gauges[REPLICA_ENDED];
-    struct gauge ready_whole;   /* ready replicas over the measured window */
+    struct gauge ready_whole;                               /* ready replicas over the measured window */
     struct gauge desired_gauge, need_gauge, capacity_gauge; /* the last in 1/1000 requests/s */
     int64_t bucket_arrivals, bucket_completed, bucket_rejected, bucket_timed_out;
     struct histogram bucket_latency;
     int64_t arrivals_total;
-    int64_t second_counts[32];  /* arrivals_total at each of the last seconds */
+    int64_t second_counts[32]; /* arrivals_total at each of the last seconds */
     int64_t entered_jobs, left_jobs;
-    __int128 sojourn_ns;        /* sum of the times inside of all attempts that left */
-    struct gauge little;        /* attempts inside, never restarted: Little's identity */
-    double observed_rate;       /* requests/s over the last 30 s */
+    __int128 sojourn_ns;  /* sum of the times inside of all attempts that left */
+    struct gauge little;  /* attempts inside, never restarted: Little's identity */
+    double observed_rate; /* requests/s over the last 30 s */
     int32_t need;
-    int32_t limited;            /* replicas that pend because every pool is full */
+    int32_t limited; /* replicas that pend because every pool is full */
     sim_time shortage_since;
     uint32_t *minute_offered, *minute_bad; /* per 60 s of intended arrival, from warmup */
 };
 
-enum actor_kind { ACTOR_SERVER, ACTOR_STAGE, ACTOR_NETWORK, ACTOR_CLUSTER, ACTOR_TIMEOUT, ACTOR_SCRAPE, ACTOR_POLICY, ACTOR_WARMUP, ACTOR_BUCKET, ACTOR_SECOND, ACTOR_END };
+enum actor_kind {
+    ACTOR_SERVER,
+    ACTOR_STAGE,
+    ACTOR_NETWORK,
+    ACTOR_CLUSTER,
+    ACTOR_TIMEOUT,
+    ACTOR_SCRAPE,
+    ACTOR_POLICY,
+    ACTOR_WARMUP,
+    ACTOR_BUCKET,
+    ACTOR_SECOND,
+    ACTOR_END
+};
 
 struct actor {
     enum actor_kind kind;
@@ -138,7 +152,8 @@ struct world {
 
     struct replica *replicas;
     uint32_t replica_count, replica_size;
-    uint32_t *free_replicas; /* first free slot per service: a slot keeps its service, because it keeps its server */
+    uint32_t *free_replicas; /* first free slot per service: a slot keeps its service, because it keeps its
+                                server */
 
     struct job *free_jobs;
     struct job **job_chunks;
@@ -166,8 +181,8 @@ uint32_t world_slot_stage(const struct world *w, uint32_t replica);
 /* Sets or cancels (SIM_NEVER) a slot. */
 void world_schedule(struct world *w, uint32_t slot, sim_time time, uint32_t rank);
 void world_fail(struct world *w); /* err has been filled */
-void world_emit(struct world *w, enum world_event_kind kind, const struct service_run *s, const struct replica *r,
-                int32_t stage, sim_time duration);
+void world_emit(struct world *w, enum world_event_kind kind, const struct service_run *s,
+                const struct replica *r, int32_t stage, sim_time duration);
 
 /* ---- world_requests.c ---- */
 int requests_open(struct world *w, struct service_run *s);
@@ -214,10 +229,12 @@ void measure_warmup_over(struct world *w);
 void measure_window_over(struct world *w); /* at duration */
 void measure_bucket(struct world *w);
 void measure_second(struct world *w);
-/* Called before counts, need or desired of a service change, so that the integrals use the old values up to now. */
+/* Called before counts, need or desired of a service change, so that the integrals use the old values up to
+ * now. */
 void measure_settle(struct world *w, struct service_run *s);
 void measure_state(struct world *w, struct service_run *s, enum replica_state state, int32_t change);
-void measure_use(struct world *w, struct replica *r, enum gpu_use use); /* what its GPUs count as from now on */
+void measure_use(struct world *w, struct replica *r,
+                 enum gpu_use use); /* what its GPUs count as from now on */
 int measure_finish(struct world *w);
 
 /* ---- world_cost.c ---- */

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 
 /*
- * What a run measures as it goes: time-weighted gauges over the window [warmup, duration), a record a bucket, the
- * shortage and whom to blame for it, GPU-time by use; and at the end the checks that nothing was lost or made up.
+ * What a run measures as it goes: time-weighted gauges over the window [warmup, duration), a record a bucket,
+ * the shortage and whom to blame for it, GPU-time by use; and at the end the checks that nothing was lost or
+ * made up.
  */
 
 static void settle_shortage(struct world *w, struct service_run *s)
@@ -131,10 +132,12 @@ int measure_open(struct world *w)
             gauge_init(&s->state_gauges[k], 0, 0);
         histogram_init(&s->bucket_latency);
         histogram_init(&s->scale_outs);
-        if (histogram_reserve(&out->latency_peak, w->err) < 0 || histogram_reserve(&out->latency_off, w->err) < 0 ||
-            histogram_reserve(&out->ttft, w->err) < 0 || histogram_reserve(&out->tpot, w->err) < 0 ||
-            histogram_reserve(&out->wait, w->err) < 0 || histogram_reserve(&out->scale_out, w->err) < 0 ||
-            histogram_reserve(&s->bucket_latency, w->err) < 0 || histogram_reserve(&s->scale_outs, w->err) < 0)
+        if (histogram_reserve(&out->latency_peak, w->err) < 0 ||
+            histogram_reserve(&out->latency_off, w->err) < 0 || histogram_reserve(&out->ttft, w->err) < 0 ||
+            histogram_reserve(&out->tpot, w->err) < 0 || histogram_reserve(&out->wait, w->err) < 0 ||
+            histogram_reserve(&out->scale_out, w->err) < 0 ||
+            histogram_reserve(&s->bucket_latency, w->err) < 0 ||
+            histogram_reserve(&s->scale_outs, w->err) < 0)
             return -1;
         out->shortage_total_replica_s = s->capacity ? 0 : NAN;
         out->bounds = s->config->slo.count;
@@ -159,8 +162,7 @@ int measure_open(struct world *w)
 
 void measure_close(struct world *w)
 {
-    for (int32_t i = 0; w->services && i < w->service_count; i++)
-    {
+    for (int32_t i = 0; w->services && i < w->service_count; i++) {
         histogram_free(&w->services[i].bucket_latency);
         histogram_free(&w->services[i].scale_outs);
     }
@@ -292,7 +294,8 @@ void measure_second(struct world *w)
         struct service_run *s = &w->services[i];
 
         s->second_counts[second & 31] = s->arrivals_total;
-        s->observed_rate = (double)(s->arrivals_total - s->second_counts[(second - span) & 31]) / (double)span;
+        s->observed_rate = (double)(s->arrivals_total - s->second_counts[(second - span) & 31]) /
+                           (double)span;
         if (!s->capacity)
             continue;
         settle_shortage(w, s);
@@ -306,7 +309,8 @@ void measure_second(struct world *w)
     world_schedule(w, SLOT_SECOND, w->now + SIM_SECOND, RANK_MEASURE);
 }
 
-/* Requests in = requests out, and Little's identity: the integral of the number inside is the sum of the times inside. */
+/* Requests in = requests out, and Little's identity: the integral of the number inside is the sum of the
+ * times inside. */
 static int check(struct world *w, struct service_run *s)
 {
     const struct outcome_service *out = s->out;
@@ -317,12 +321,14 @@ static int check(struct world *w, struct service_run *s)
                          "requests are not conserved: %lld offered, %lld ended", (long long)out->offered,
                          (long long)ended);
     if (s->entered_jobs != s->left_jobs || s->little.value != 0)
-        return error_set(w->err, ERROR_INTERNAL, s->config->name, "attempts are not conserved: %lld in, %lld out",
-                         (long long)s->entered_jobs, (long long)s->left_jobs);
-    if (gauge_integral(&s->little, w->now) != s->sojourn_ns)
         return error_set(w->err, ERROR_INTERNAL, s->config->name,
-                         "Little's identity does not hold: integral %.9f, sum of times inside %.9f request-seconds",
-                         (double)gauge_integral(&s->little, w->now) / 1e9, (double)s->sojourn_ns / 1e9);
+                         "attempts are not conserved: %lld in, %lld out", (long long)s->entered_jobs,
+                         (long long)s->left_jobs);
+    if (gauge_integral(&s->little, w->now) != s->sojourn_ns)
+        return error_set(
+            w->err, ERROR_INTERNAL, s->config->name,
+            "Little's identity does not hold: integral %.9f, sum of times inside %.9f request-seconds",
+            (double)gauge_integral(&s->little, w->now) / 1e9, (double)s->sojourn_ns / 1e9);
     return 0;
 }
 

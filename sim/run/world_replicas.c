@@ -5,8 +5,9 @@
 #include <stdlib.h>
 
 /*
- * A replica's way: schedule, node, pull, load, init, probe, endpoint, ready, draining, ended. Each stage begins
- * where the one before it ended; the time in each is recorded. Pool members stop at their depth until they are activated.
+ * A replica's way: schedule, node, pull, load, init, probe, endpoint, ready, draining, ended. Each stage
+ * begins where the one before it ended; the time in each is recorded. Pool members stop at their depth until
+ * they are activated.
  */
 
 static uint32_t replica_slot(struct world *w, struct service_run *s)
@@ -83,7 +84,8 @@ static void fleet_remove(struct service_run *s, uint32_t index)
     s->fleet_count--;
 }
 
-/* Counts: members are counted together (and as PREPARED once they are at depth), the others by their state. */
+/* Counts: members are counted together (and as PREPARED once they are at depth), the others by their state.
+ */
 static void count_state(struct world *w, struct service_run *s, const struct replica *r, int32_t change)
 {
     if (!r->member || r->state == REPLICA_PREPARED || r->state == REPLICA_DRAINING)
@@ -327,7 +329,8 @@ void replica_stage_due(struct world *w, uint32_t index)
     switch ((enum start_stage)r->state) {
     case START_SCHEDULE:
         enter(w, index, (enum replica_state)START_NODE);
-        if (cluster_request(w->cluster, w->now, index, s->config->start.gpus, s->config->priority, w->err) < 0)
+        if (cluster_request(w->cluster, w->now, index, s->config->start.gpus, s->config->priority, w->err) <
+            0)
             world_fail(w);
         else
             cluster_poll(w);
@@ -381,7 +384,13 @@ void replica_bound(struct world *w, uint32_t index, int32_t node)
 
 static void tell_node(struct world *w, int32_t node, enum world_event_kind kind, sim_time since)
 {
-    struct world_event event = {.at = w->now, .kind = kind, .service = -1, .replica = -1, .node = node, .stage = -1, .duration = since};
+    struct world_event event = {.at = w->now,
+                                .kind = kind,
+                                .service = -1,
+                                .replica = -1,
+                                .node = node,
+                                .stage = -1,
+                                .duration = since};
 
     w->options->observe(w->options->observer, &event);
 }
@@ -514,13 +523,15 @@ uint32_t replica_create_ready(struct world *w, struct service_run *s, bool on_cl
         return index;
     r = &w->replicas[index];
     if (on_cluster) {
-        if (cluster_request(w->cluster, w->now, index, s->config->start.gpus, s->config->priority, w->err) < 0) {
+        if (cluster_request(w->cluster, w->now, index, s->config->start.gpus, s->config->priority, w->err) <
+            0) {
             world_fail(w);
             return UINT32_MAX;
         }
         if (!cluster_bound(w->cluster, &owner, &node) || owner != index) {
             error_set(w->err, ERROR_INPUT, s->config->name,
-                      "the cluster has no room for the initial replicas: raise the node pools' max or lower \"initial\"");
+                      "the cluster has no room for the initial replicas: raise the node pools' max or lower "
+                      "\"initial\"");
             world_fail(w);
             return UINT32_MAX;
         }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * Requests: where they enter, who gets them, how they end. Each logical request is one attempt, a struct job from
- * the world's pool; nothing is allocated for it beyond the pool's own growth.
+ * Requests: where they enter, who gets them, how they end. Each logical request is one attempt, a struct job
+ * from the world's pool; nothing is allocated for it beyond the pool's own growth.
  */
 
 enum { JOB_CHUNK = 1024 };
@@ -58,7 +58,8 @@ static void job_leave(struct world *w, struct service_run *s, struct job *job)
 
 static void deadline_add(struct world *w, struct service_run *s, struct job *job)
 {
-    /* One timeout for all requests of a service: deadlines come in the order of arrival, so a list is a sorted queue. */
+    /* One timeout for all requests of a service: deadlines come in the order of arrival, so a list is a
+     * sorted queue. */
     job->deadline = job->submitted + s->config->routing.timeout;
     job->older = s->newest;
     job->newer = NULL;
@@ -120,7 +121,8 @@ static bool job_is_good(const struct slo *slo, const struct job *job, struct out
     return good;
 }
 
-/* The logical request is over: counted once, in exactly one way. The attempt itself may still be inside (abandoned). */
+/* The logical request is over: counted once, in exactly one way. The attempt itself may still be inside
+ * (abandoned). */
 static void request_over(struct world *w, struct service_run *s, struct job *job, enum job_state state)
 {
     struct outcome_service *out = s->out;
@@ -215,7 +217,8 @@ static void server_sync(struct world *w, struct service_run *s, uint32_t index)
             r->routed = room;
             if (!room)
                 s->balancer->type->remove(s->balancer, index);
-            else if (s->balancer->type->add(s->balancer, index, server->running + server->waiting, w->err) < 0)
+            else if (s->balancer->type->add(s->balancer, index, server->running + server->waiting, w->err) <
+                     0)
                 world_fail(w);
             return;
         }
@@ -430,7 +433,8 @@ void timeouts_run(struct world *w, struct service_run *s)
             }
         }
     }
-    world_schedule(w, world_slot_timeout(w, s->index), s->oldest ? s->oldest->deadline : SIM_NEVER, RANK_TIMEOUT);
+    world_schedule(w, world_slot_timeout(w, s->index), s->oldest ? s->oldest->deadline : SIM_NEVER,
+                   RANK_TIMEOUT);
 }
 
 void replica_route(struct world *w, uint32_t index)
@@ -477,7 +481,8 @@ void replica_drop_requests(struct world *w, uint32_t index)
 
 int requests_open(struct world *w, struct service_run *s)
 {
-    const struct traffic *traffic = s->index == 0 && w->options->traffic ? w->options->traffic : s->config->traffic;
+    const struct traffic *traffic = s->index == 0 && w->options->traffic ? w->options->traffic
+                                                                         : s->config->traffic;
     uint64_t seed = w->scenario->seed, replication = (uint64_t)w->replication;
     sim_time measured = w->duration - w->warmup;
     size_t minutes = (size_t)(measured / SIM_MINUTE) + 1;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 /*
- * Scaling: scrapes fill the metric pipelines, the policy is asked at its own period, and its answer becomes replicas
- * asked for, activated from the pool, or drained.
+ * Scaling: scrapes fill the metric pipelines, the policy is asked at its own period, and its answer becomes
+ * replicas asked for, activated from the pool, or drained.
  */
 
 static int32_t need_of(void *self, double rate)
@@ -37,7 +37,8 @@ static double median_scale_out(const struct world *w, const struct service_run *
 }
 
 /* Phases of controllers and scrapes are drawn once per replication, the same under every strategy. */
-static sim_time phase(const struct world *w, const struct service_run *s, const char *purpose, uint64_t ordinal, sim_time period)
+static sim_time phase(const struct world *w, const struct service_run *s, const char *purpose,
+                      uint64_t ordinal, sim_time period)
 {
     uint64_t key = random_key(w->scenario->seed, s->config->name, purpose, (uint64_t)w->replication);
 
@@ -61,14 +62,16 @@ int scaling_open(struct world *w, struct service_run *s)
             return error_memory(w->err, "world");
     }
     for (int32_t m = 0; m < s->pipeline_count; m++) {
-        if (pipeline_init(&s->pipelines[m], &metrics[m], w->err) < 0 || pipeline_reserve(&s->pipelines[m], 1, w->err) < 0)
+        if (pipeline_init(&s->pipelines[m], &metrics[m], w->err) < 0 ||
+            pipeline_reserve(&s->pipelines[m], 1, w->err) < 0)
             return -1;
         world_schedule(w, world_slot_policy(w, s->index) + 1 + (uint32_t)m,
                        phase(w, s, "scrape", (uint64_t)m, metrics[m].interval), RANK_SCRAPE);
     }
     if (s->setup->type->needs_capacity(s->setup->config) && !s->capacity)
         return error_set(w->err, ERROR_INPUT, s->config->name,
-                         "the policy %s solves replicas backward from the SLO, but this service has no \"slo\" with a latency bound",
+                         "the policy %s solves replicas backward from the SLO, but this service has no "
+                         "\"slo\" with a latency bound",
                          s->setup->type->name);
     env = (struct policy_env){
         .need = need_of,
@@ -158,7 +161,8 @@ static bool view_reserve(struct world *w, struct service_run *s, int32_t pods)
     free(s->pod_values);
     s->pods = calloc((size_t)size, sizeof *s->pods);
     s->pod_replicas = calloc((size_t)size, sizeof *s->pod_replicas);
-    s->pod_values = calloc((size_t)size * (size_t)(s->pipeline_count ? s->pipeline_count : 1), sizeof *s->pod_values);
+    s->pod_values = calloc((size_t)size * (size_t)(s->pipeline_count ? s->pipeline_count : 1),
+                           sizeof *s->pod_values);
     s->pods_size = size;
     if (s->pods && s->pod_replicas && s->pod_values)
         return true;
@@ -173,7 +177,9 @@ static struct pod_view pod_of(const struct replica *r)
 
     return (struct pod_view){
         .ordinal = r->ordinal,
-        .phase = r->state == REPLICA_DRAINING ? POD_TERMINATING : started ? POD_RUNNING : POD_PENDING,
+        .phase = r->state == REPLICA_DRAINING ? POD_TERMINATING
+                 : started                    ? POD_RUNNING
+                                              : POD_PENDING,
         .ready = r->state == REPLICA_READY || (int)r->state == START_ENDPOINT,
         .created = r->asked,
         .started = r->container_start,
@@ -255,7 +261,8 @@ static bool build_view(struct world *w, struct service_run *s, struct policy_vie
         count++;
     }
     view->pod_count = count;
-    view->scale_out_p90_s = s->scale_outs.total ? (double)histogram_quantile(&s->scale_outs, 0.9) / 1e9 : median_scale_out(w, s);
+    view->scale_out_p90_s = s->scale_outs.total ? (double)histogram_quantile(&s->scale_outs, 0.9) / 1e9
+                                                : median_scale_out(w, s);
     for (int32_t m = 0; m < s->pipeline_count; m++)
         read_metric(w, s, m, view);
     return true;
@@ -332,7 +339,8 @@ void scaling_refill(struct world *w, struct service_run *s)
         replica_end(w, victim(w, s, true));
 }
 
-static void record(struct world *w, struct service_run *s, const struct policy_view *view, const struct policy_decision *decision, int32_t to)
+static void record(struct world *w, struct service_run *s, const struct policy_view *view,
+                   const struct policy_decision *decision, int32_t to)
 {
     struct decision_record record = {
         .at = w->now,
@@ -361,7 +369,12 @@ static void record(struct world *w, struct service_run *s, const struct policy_v
     if (w->out->decisions && spool_append(w->out->decisions, &record, w->err) < 0)
         world_fail(w);
     if (w->options->observe) {
-        struct world_event event = {.at = w->now, .kind = EVENT_DECISION, .service = s->index, .replica = -1, .node = -1, .decision = &record};
+        struct world_event event = {.at = w->now,
+                                    .kind = EVENT_DECISION,
+                                    .service = s->index,
+                                    .replica = -1,
+                                    .node = -1,
+                                    .decision = &record};
 
         w->options->observe(w->options->observer, &event);
     }
@@ -369,12 +382,15 @@ static void record(struct world *w, struct service_run *s, const struct policy_v
 
 void scaling_decide(struct world *w, struct service_run *s)
 {
-    struct policy_decision decision = {.desired = -1, .pool = -1, .proposal = -1, .metric = -1, .seen = NAN, .reason = "", .limit = ""};
+    struct policy_decision decision = {
+        .desired = -1, .pool = -1, .proposal = -1, .metric = -1, .seen = NAN, .reason = "", .limit = ""};
     struct policy_view view;
     int32_t to;
 
     world_schedule(w, world_slot_policy(w, s->index),
-                   s->policy_period == SIM_NEVER || w->now + s->policy_period >= w->stop ? SIM_NEVER : w->now + s->policy_period,
+                   s->policy_period == SIM_NEVER || w->now + s->policy_period >= w->stop
+                       ? SIM_NEVER
+                       : w->now + s->policy_period,
                    RANK_POLICY);
     if (!build_view(w, s, &view))
         return;
