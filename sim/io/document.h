@@ -34,9 +34,10 @@ struct node; /* one value of a document; owned by it, immutable */
 
 enum node_kind { NODE_NULL, NODE_BOOL, NODE_NUMBER, NODE_STRING, NODE_SEQUENCE, NODE_MAP };
 
-/* Reads a file. JSON if it begins with '{' or '[' after space, else YAML. Refuses: more than 16 MiB, nesting
- * beyond 100, duplicate keys, NUL bytes, invalid UTF-8, a second document, aliases/anchors that expand
- * without end. A BOM is skipped. Errors: ERROR_INPUT with file:line:column. Free with document_free. */
+/* Reads a file. JSON if it begins with '{' or '[' after space, else YAML. Refuses: more than 4 MiB, nesting
+ * beyond 100, duplicate keys, NUL bytes, invalid UTF-8, a second document, more than 1000 spaces or blank
+ * lines in a row, aliases/anchors that expand without end. A BOM is skipped. Errors: ERROR_INPUT with
+ * file:line:column. Free with document_free. */
 int document_read_file(const char *path, struct document **out, struct error *err);
 /* The same from memory; name stands for the file in messages. The text need not be NUL-terminated. */
 int document_read_text(const char *text, size_t length, const char *name, struct document **out,
@@ -55,8 +56,8 @@ const char *document_folder(const struct document *doc);
  * stays false, source "--set". */
 int document_set(struct document *doc, const char *assignment, struct error *err);
 
-/* Gives a key of the root a value (as --set reads it), whether the document has that key or not: for options such as --seed that stand for
- * one. key is a plain name. Errors: memory, a value that is not well-formed. */
+/* Gives a key of the root a value (as --set reads it), whether the document has that key or not: for options
+ * such as --seed that stand for one. key is a plain name. Errors: memory, a value that is not well-formed. */
 int document_put(struct document *doc, const char *key, const char *value, struct error *err);
 
 /* The whole document after --set, as JSON with 2-space indent and keys in their order; caller frees. NULL:

@@ -10,9 +10,10 @@
  * document_free.
  */
 enum {
-    DOCUMENT_BYTES_LIMIT = 16 << 20, /* of a file */
-    DOCUMENT_DEPTH_LIMIT = 100,      /* maps and sequences inside each other */
-    DOCUMENT_NODES_LIMIT = 1000000,  /* after aliases are expanded */
+    DOCUMENT_BYTES_LIMIT = 4 << 20, /* of a file: libfyaml takes up to 2 us a byte of hostile ones */
+    DOCUMENT_SPACE_LIMIT = 1000,    /* white space in a row: libfyaml's time is quadratic in it */
+    DOCUMENT_DEPTH_LIMIT = 100,     /* maps and sequences inside each other */
+    DOCUMENT_NODES_LIMIT = 1000000, /* after aliases are expanded */
     DOCUMENT_ANCHORS_LIMIT = 1000,
     DOCUMENT_PATH_SIZE = 512
 };

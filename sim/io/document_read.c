@@ -1,10 +1,9 @@
-#include <libfyaml.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/io/document_internal.h"
+#include "sim/io/document_reader.h"
 #include "sim/io/scalar.h"
 #include "sim/io/utf8.h"
 
@@ -13,40 +12,7 @@
  * without our places, and recurse. Events carry no copies, and depth and count are checked while they arrive,
  * before anything grows.
  */
-struct frame {
-    struct node *node;
-    size_t first;    /* of its children, in reader.pending */
-    const char *key; /* of the next value; NULL: the next scalar is a key (maps only) */
-    int key_line, key_column;
-    bool merge;    /* a plain "<<" was among the keys */
-    size_t anchor; /* index + 1 in reader.anchors to complete at the end; 0: none */
-};
-
-struct anchor {
-    char *name;
-    struct node *node; /* NULL until its value is complete */
-};
-
-struct reader {
-    struct document *doc;
-    const char *name;
-    const char *text; /* without BOM */
-    enum document_syntax syntax;
-    struct fy_parser *parser;
-    struct frame frames[DOCUMENT_DEPTH_LIMIT];
-    size_t depth;
-    struct node **pending; /* children of the open frames */
-    size_t pending_count, pending_room;
-    struct anchor *anchors;
-    size_t anchor_count;
-    struct node *root;
-    struct error *err;
-};
-
-static int reader_error(struct reader *reader, int line, int column, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-static int reader_error(struct reader *reader, int line, int column, const char *format, ...)
+int reader_error(struct reader *reader, int line, int column, const char *format, ...)
 {
     char place[sizeof reader->err->place], message[sizeof reader->err->message];
     va_list args;
@@ -58,7 +24,7 @@ static int reader_error(struct reader *reader, int line, int column, const char 
     return error_set(reader->err, ERROR_INPUT, place, "%s", message);
 }
 
-static int reader_memory(struct reader *reader)
+int reader_memory(struct reader *reader)
 {
     return error_memory(reader->err, reader->name);
 }
@@ -82,6 +48,7 @@ static void position_of(const char *text, size_t offset, int *line, int *column)
 
 static int check_bytes(struct reader *reader, size_t length)
 {
+    static const char space[] = " \t\r\n";
     const char *text = reader->text;
     size_t bad = utf8_check(text, length);
     const char *nul = memchr(text, 0, length);
@@ -96,8 +63,16 @@ static int check_bytes(struct reader *reader, size_t length)
         return reader_error(reader, line, column, "not valid UTF-8 (byte 0x%02x); save the file as UTF-8",
                             (unsigned char)text[bad]);
     }
-    if (strspn(text, " \t\r\n") == length)
+    if (strspn(text, space) == length)
         return reader_error(reader, 1, 1, "the file is empty");
+    for (size_t at = 0, run; at < length; at += run + 1) {
+        run = strspn(text + at, space);
+        if (run > DOCUMENT_SPACE_LIMIT) {
+            position_of(text, at, &line, &column);
+            return reader_error(reader, line, column, "more than %d spaces or blank lines in a row",
+                                DOCUMENT_SPACE_LIMIT);
+        }
+    }
     return 0;
 }
 
@@ -140,7 +115,7 @@ static int syntax_error(struct reader *reader, struct fy_diag *diag)
 
 /* ---- nodes ---- */
 
-static struct node *node_new(struct reader *reader, enum node_kind kind, int line, int column)
+struct node *reader_node(struct reader *reader, enum node_kind kind, int line, int column)
 {
     struct node *node;
 
@@ -167,8 +142,7 @@ static struct frame *reader_top(struct reader *reader)
     return reader->depth ? &reader->frames[reader->depth - 1] : NULL;
 }
 
-/* Where a value without a mark of its own stands: at its key, else at its parent. */
-static void place_of_token(struct reader *reader, struct fy_token *token, int *line, int *column)
+void reader_place(struct reader *reader, struct fy_token *token, int *line, int *column)
 {
     const struct fy_mark *mark = token ? fy_token_start_mark(token) : NULL;
     struct frame *top = reader_top(reader);
@@ -185,8 +159,7 @@ static void place_of_token(struct reader *reader, struct fy_token *token, int *l
     }
 }
 
-/* Hangs a finished or begun value under the innermost open map or sequence. */
-static int attach(struct reader *reader, struct node *node)
+int reader_attach(struct reader *reader, struct node *node)
 {
     struct frame *top = reader_top(reader);
 
@@ -214,108 +187,48 @@ static int attach(struct reader *reader, struct node *node)
     return 0;
 }
 
-/* ---- anchors and aliases ---- */
-
-static int anchor_open(struct reader *reader, struct fy_token *token, size_t *index)
-{
-    size_t length;
-    const char *name;
-    struct anchor *more;
-
-    *index = 0;
-    if (!token)
-        return 0;
-    name = fy_token_get_text(token, &length);
-    if (reader->anchor_count == DOCUMENT_ANCHORS_LIMIT) {
-        int line, column;
-
-        place_of_token(reader, token, &line, &column);
-        return reader_error(reader, line, column, "more than %d anchors", DOCUMENT_ANCHORS_LIMIT);
-    }
-    more = realloc(reader->anchors, (reader->anchor_count + 1) * sizeof *more);
-    if (!more)
-        return reader_memory(reader);
-    reader->anchors = more;
-    more[reader->anchor_count].name = arena_text(&reader->doc->arena, name ? name : "", name ? length : 0);
-    more[reader->anchor_count].node = NULL;
-    if (!more[reader->anchor_count].name)
-        return reader_memory(reader);
-    *index = ++reader->anchor_count;
-    return 0;
-}
-
-static void anchor_complete(struct reader *reader, size_t index, struct node *node)
-{
-    if (index)
-        reader->anchors[index - 1].node = node;
-}
-
-/* Copy of a subtree; the places stay those of the original. Depth is that of the copy's root. */
-static struct node *copy_tree(struct reader *reader, const struct node *from, struct node *parent,
-                              size_t depth, int line, int column)
-{
-    struct node *node;
-
-    if (depth > DOCUMENT_DEPTH_LIMIT) {
-        reader_error(reader, line, column, "nested more than %d deep once its aliases are expanded",
-                     DOCUMENT_DEPTH_LIMIT);
-        return NULL;
-    }
-    node = node_new(reader, from->kind, from->line, from->column);
-    if (!node)
-        return NULL;
-    node->key = from->key;
-    node->key_line = from->key_line;
-    node->key_column = from->key_column;
-    node->index = from->index;
-    node->text = from->text;
-    node->parent = parent;
-    node->count = from->count;
-    if (!from->count)
-        return node;
-    node->children = arena_alloc(&reader->doc->arena, from->count * sizeof(struct node *));
-    if (!node->children) {
-        reader_memory(reader);
-        return NULL;
-    }
-    for (size_t i = 0; i < from->count; i++) {
-        node->children[i] = copy_tree(reader, from->children[i], node, depth + 1, line, column);
-        if (!node->children[i])
-            return NULL;
-    }
-    return node;
-}
-
-static int take_alias(struct reader *reader, struct fy_token *token)
-{
-    size_t length = 0;
-    const char *name = fy_token_get_text(token, &length);
-    const struct anchor *found = NULL;
-    struct node *copy;
-    int line, column;
-
-    place_of_token(reader, token, &line, &column);
-    /* The latest of a name counts, as YAML says; marks of anchors and aliases stand behind their sign. */
-    for (size_t i = reader->anchor_count; i > 0 && !found; i--) {
-        const struct anchor *anchor = &reader->anchors[i - 1];
-
-        if (name && strlen(anchor->name) == length && !memcmp(anchor->name, name, length))
-            found = anchor;
-    }
-    if (!found)
-        return reader_error(reader, line, column, "alias *%.*s has no anchor &%.*s before it",
-                            (int)(length > 60 ? 60 : length), name ? name : "",
-                            (int)(length > 60 ? 60 : length), name ? name : "");
-    if (!found->node)
-        return reader_error(reader, line, column, "alias *%.60s stands inside its own anchor", found->name);
-    copy = copy_tree(reader, found->node, NULL, reader->depth, line, column);
-    if (!copy)
-        return -1;
-    copy->key = NULL;
-    return attach(reader, copy);
-}
-
 /* ---- events ---- */
+
+/*
+ * The text that a scalar means, into reader->scalar. By chunks, because fy_token_get_text of libfyaml 0.7.12
+ * counts some block scalars and quoted texts wrongly and gives memory that was never written
+ * (github.com/pantoniou/libfyaml, issues 371, 385, 387).
+ */
+static int scalar_text(struct reader *reader, struct fy_token *token, size_t *length)
+{
+    const struct fy_iter_chunk *chunk = NULL;
+    int failed = 0, status = 0;
+
+    *length = 0;
+    if (token)
+        fy_token_iter_start(token, reader->chunks);
+    do {
+        size_t more = 0;
+
+        if (token)
+            chunk = fy_token_iter_chunk_next(reader->chunks, chunk, &failed);
+        if (chunk)
+            more = chunk->len;
+        if (*length + more + 1 > reader->scalar_room) {
+            size_t room = 2 * (*length + more + 1);
+            char *larger = realloc(reader->scalar, room);
+
+            if (!larger) {
+                status = reader_memory(reader);
+                break;
+            }
+            reader->scalar = larger;
+            reader->scalar_room = room;
+        }
+        if (more)
+            memcpy(reader->scalar + *length, chunk->str, more);
+        *length += more;
+        reader->scalar[*length] = 0;
+    } while (chunk);
+    if (token)
+        fy_token_iter_finish(reader->chunks);
+    return failed ? reader_memory(reader) : status;
+}
 
 /* Kind of a scalar by the tag, if it has one, else by its text. -1: a tag that means nothing here. */
 static int scalar_kind_of(struct fy_event *event, const char *text, size_t length)
@@ -368,20 +281,22 @@ static int take_scalar(struct reader *reader, struct fy_event *event)
     struct fy_token *token = event->scalar.value;
     enum fy_scalar_style style = fy_token_scalar_style(token);
     struct frame *top = reader_top(reader);
-    size_t length = 0, anchor;
-    const char *text = fy_token_get_text(token, &length);
+    size_t length, anchor;
+    const char *text;
     struct node *node;
     int line, column, kind;
 
-    if (!text) {
-        text = "";
-        length = 0;
-    }
-    place_of_token(reader, token, &line, &column);
+    if (scalar_text(reader, token, &length))
+        return -1;
+    text = reader->scalar;
+    reader_place(reader, token, &line, &column);
     if ((style == FYSS_DOUBLE_QUOTED || style == FYSS_SINGLE_QUOTED) && column > 1)
         column--; /* their mark is behind the quote */
-    if (length && memchr(text, 0, length))
+    if (memchr(text, 0, length))
         return reader_error(reader, line, column, "a NUL character (\\0) in a text");
+    if (utf8_check(text, length) < length)
+        return reader_error(reader, line, column,
+                            "an escape in this text is no character (half a surrogate pair?)");
     if (top && top->node->kind == NODE_MAP && !top->key)
         return take_key(reader, top, event, text, length, line, column);
     kind = scalar_kind_of(event, text, length);
@@ -391,14 +306,14 @@ static int take_scalar(struct reader *reader, struct fy_event *event)
         return reader_error(reader, line, column, "%.*s is not a finite number", (int)length, text);
     if (anchor_open(reader, event->scalar.anchor, &anchor))
         return -1;
-    node = node_new(reader, (enum node_kind)kind, line, column);
+    node = reader_node(reader, (enum node_kind)kind, line, column);
     if (!node)
         return -1;
     node->text = arena_text(&reader->doc->arena, text, length);
     if (!node->text)
         return reader_memory(reader);
     anchor_complete(reader, anchor, node);
-    return attach(reader, node);
+    return reader_attach(reader, node);
 }
 
 static int open_collection(struct reader *reader, enum node_kind kind, struct fy_token *start,
@@ -410,7 +325,7 @@ static int open_collection(struct reader *reader, enum node_kind kind, struct fy
     size_t anchor;
     int line, column;
 
-    place_of_token(reader, start, &line, &column);
+    reader_place(reader, start, &line, &column);
     if (top && top->node->kind == NODE_MAP && !top->key)
         return reader_error(reader, line, column, "a map or a list cannot be a key");
     if (reader->depth == DOCUMENT_DEPTH_LIMIT)
@@ -422,8 +337,8 @@ static int open_collection(struct reader *reader, enum node_kind kind, struct fy
     }
     if (anchor_open(reader, anchor_token, &anchor))
         return -1;
-    node = node_new(reader, kind, line, column);
-    if (!node || attach(reader, node))
+    node = reader_node(reader, kind, line, column);
+    if (!node || reader_attach(reader, node))
         return -1;
     reader->frames[reader->depth++] = (struct frame){
         .node = node, .first = reader->pending_count, .anchor = anchor};
@@ -484,68 +399,6 @@ static int check_duplicates(struct reader *reader, struct node **children, size_
     return again < count ? duplicate_error(reader, children[again], children[before]) : 0;
 }
 
-static bool has_key(struct node *const *children, size_t count, const char *key)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(children[i]->key, key))
-            return true;
-    return false;
-}
-
-/*
- * The YAML merge key: "<<: *defaults" gives a map the keys that it does not set itself; of several maps the
- * earlier wins. They come behind the map's own keys. (Not part of YAML 1.2's core schema, but what everybody
- * writes.)
- */
-static int merge_keys(struct reader *reader, struct node *map)
-{
-    struct node *merge = NULL, *single[1], **sources = single;
-    struct node **children;
-    size_t count = 0, own, source_count = 1, room;
-
-    for (size_t i = 0; i < map->count; i++)
-        if (!strcmp(map->children[i]->key, "<<"))
-            merge = map->children[i];
-    if (!merge)
-        return 0;
-    single[0] = merge;
-    if (merge->kind == NODE_SEQUENCE) {
-        sources = merge->children;
-        source_count = merge->count;
-    }
-    room = map->count;
-    for (size_t i = 0; i < source_count; i++) {
-        if (sources[i]->kind != NODE_MAP)
-            return reader_error(reader, merge->key_line, merge->key_column,
-                                "<< takes a map, or a list of maps");
-        room += sources[i]->count;
-    }
-    children = arena_alloc(&reader->doc->arena, room * sizeof(struct node *));
-    if (!children)
-        return reader_memory(reader);
-    for (size_t i = 0; i < map->count; i++)
-        if (map->children[i] != merge)
-            children[count++] = map->children[i];
-    own = count;
-    for (size_t i = 0; i < source_count; i++) {
-        for (size_t j = 0; j < sources[i]->count; j++) {
-            struct node *child = sources[i]->children[j];
-
-            /* Quadratic, so bounded: a merge of thousands of keys is no scenario. */
-            if (count - own > 1000)
-                return reader_error(reader, merge->key_line, merge->key_column,
-                                    "<< merges more than 1000 keys");
-            if (has_key(children, count, child->key))
-                continue;
-            child->parent = map;
-            children[count++] = child;
-        }
-    }
-    map->children = children;
-    map->count = count;
-    return 0;
-}
-
 static int close_collection(struct reader *reader)
 {
     struct frame frame = reader->frames[--reader->depth];
@@ -588,7 +441,7 @@ static int take_event(struct reader *reader, struct fy_event *event)
     case FYET_SCALAR:
         return take_scalar(reader, event);
     case FYET_ALIAS:
-        return take_alias(reader, event->alias.anchor);
+        return alias_take(reader, event->alias.anchor);
     case FYET_MAPPING_START:
         return open_collection(reader, NODE_MAP, event->mapping_start.mapping_start,
                                event->mapping_start.anchor);
@@ -622,7 +475,8 @@ static int take_events(struct reader *reader, size_t length)
     cfg.diag = diag;
     cfg.flags |= reader->syntax == DOCUMENT_JSON ? FYPCF_JSON_FORCE : FYPCF_JSON_NONE;
     reader->parser = fy_parser_create(&cfg);
-    if (!reader->parser || fy_parser_set_string(reader->parser, reader->text, length))
+    reader->chunks = fy_token_iter_create(NULL);
+    if (!reader->parser || !reader->chunks || fy_parser_set_string(reader->parser, reader->text, length))
         status = reader_memory(reader);
     while (!status && (event = fy_parser_parse(reader->parser))) {
         status = take_event(reader, event);
@@ -632,6 +486,8 @@ static int take_events(struct reader *reader, size_t length)
         status = syntax_error(reader, diag);
     if (!status && (!reader->root || reader->depth))
         status = reader_error(reader, 1, 1, "the file holds no value");
+    if (reader->chunks)
+        fy_token_iter_destroy(reader->chunks);
     if (reader->parser)
         fy_parser_destroy(reader->parser);
     fy_diag_destroy(diag);
@@ -677,6 +533,7 @@ int document_parse(struct document *doc, const char *name, const char *text, siz
         *out = reader->root;
     free(reader->pending);
     free(reader->anchors);
+    free(reader->scalar);
     free(reader);
     free(copy);
     return status;

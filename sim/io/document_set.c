@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/io/document_internal.h"
+#include "sim/io/utf8.h"
 
 /* Marks what --set brought, so that its place names the option and not a line that it does not have. */
 static void mark_set(struct node *node)
@@ -19,6 +20,10 @@ static struct node *value_read(struct document *doc, const char *place, const ch
     struct node *node = NULL;
     size_t nodes = doc->nodes;
 
+    if (utf8_check(value, strlen(value)) < strlen(value)) {
+        error_set(err, ERROR_USAGE, place, "the value is not valid UTF-8");
+        return NULL;
+    }
     if (*value && !document_parse(doc, place, value, strlen(value), DOCUMENT_JSON, &node, &ignored))
         return node;
     if (ignored.code == ERROR_SYSTEM || *value == '{' || *value == '[') {
