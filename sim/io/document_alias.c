@@ -88,6 +88,12 @@ int alias_take(struct reader *reader, struct fy_token *token)
     int line, column;
 
     reader_place(reader, token, &line, &column);
+    if (reader->depth) {
+        const struct frame *top = &reader->frames[reader->depth - 1];
+
+        if (top->node->kind == NODE_MAP && !top->key)
+            return reader_error(reader, line, column, "an alias cannot be a key");
+    }
     /* The latest of a name counts, as YAML says; marks of anchors and aliases stand behind their sign. */
     for (size_t i = reader->anchor_count; i > 0 && !found; i--) {
         const struct anchor *anchor = &reader->anchors[i - 1];

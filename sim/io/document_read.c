@@ -31,23 +31,51 @@ int reader_memory(struct reader *reader)
 
 /* ---- what must hold of the bytes ---- */
 
-/* Line and column (in characters, from 1) of a byte. */
-static void position_of(const char *text, size_t offset, int *line, int *column)
+static bool continues(char c)
 {
-    *line = 1;
-    *column = 1;
-    for (size_t i = 0; i < offset; i++) {
-        if (text[i] == '\n') {
-            ++*line;
-            *column = 1;
-        } else if (((unsigned char)text[i] & 0xc0) != 0x80) {
-            ++*column;
-        }
-    }
+    return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-static int check_bytes(struct reader *reader, size_t length)
+/*
+ * Line and column of a byte. Counted here, because libfyaml takes CRLF for two lines in JSON, while editors,
+ * and we, count line feeds.
+ */
+static void position_of(struct reader *reader, size_t offset, int *line, int *column)
 {
+    struct position *at = &reader->position;
+    bool line_changed = false;
+
+    if (offset > reader->length)
+        offset = reader->length;
+    for (; at->offset < offset; at->offset++) {
+        if (reader->text[at->offset] == '\n') {
+            at->line++;
+            at->column = 1;
+        } else {
+            at->column += !continues(reader->text[at->offset]);
+        }
+    }
+    while (at->offset > offset) {
+        at->offset--;
+        if (reader->text[at->offset] == '\n') {
+            at->line--;
+            line_changed = true;
+        } else {
+            at->column -= !continues(reader->text[at->offset]);
+        }
+    }
+    if (line_changed) {
+        at->column = 1;
+        for (size_t i = offset; i > 0 && reader->text[i - 1] != '\n'; i--)
+            at->column += !continues(reader->text[i - 1]);
+    }
+    *line = at->line;
+    *column = at->column;
+}
+
+static int check_bytes(struct reader *reader)
+{
+    const size_t length = reader->length;
     static const char space[] = " \t\r\n";
     const char *text = reader->text;
     size_t bad = utf8_check(text, length);
@@ -55,11 +83,11 @@ static int check_bytes(struct reader *reader, size_t length)
     int line, column;
 
     if (nul && (size_t)(nul - text) < bad) {
-        position_of(text, (size_t)(nul - text), &line, &column);
+        position_of(reader, (size_t)(nul - text), &line, &column);
         return reader_error(reader, line, column, "a NUL byte; is this a text file?");
     }
     if (bad < length) {
-        position_of(text, bad, &line, &column);
+        position_of(reader, bad, &line, &column);
         return reader_error(reader, line, column, "not valid UTF-8 (byte 0x%02x); save the file as UTF-8",
                             (unsigned char)text[bad]);
     }
@@ -68,7 +96,7 @@ static int check_bytes(struct reader *reader, size_t length)
     for (size_t at = 0, run; at < length; at += run + 1) {
         run = strspn(text + at, space);
         if (run > DOCUMENT_SPACE_LIMIT) {
-            position_of(text, at, &line, &column);
+            position_of(reader, at, &line, &column);
             return reader_error(reader, line, column, "more than %d spaces or blank lines in a row",
                                 DOCUMENT_SPACE_LIMIT);
         }
@@ -89,7 +117,6 @@ static int syntax_error(struct reader *reader, struct fy_diag *diag)
          "are not allowed (YAML files may have them)"},
         {"JSON disallows trailing comma before closing brace", "a comma before the closing bracket"},
         {"JSON does not allow empty values in a mapping", "a key without \": value\""},
-        {"missing document start", "more text after the end of the document"},
         {"flow sequence without a closing bracket", "the file ends inside a list: a ] is missing"},
         {"Invalid JSON unescaped character",
          "a control character in a text: write it as \\n, \\t or \\u00.."},
@@ -99,8 +126,10 @@ static int syntax_error(struct reader *reader, struct fy_diag *diag)
         {"single quoted scalars not supported in JSON mode", "JSON wants double quotes"},
     };
     struct fy_diag_error *first;
+    const struct fy_mark *mark;
     void *cursor = NULL;
     const char *message;
+    int line, column;
 
     first = diag ? fy_diag_errors_iterate(diag, &cursor) : NULL;
     if (!first || !first->msg)
@@ -109,8 +138,17 @@ static int syntax_error(struct reader *reader, struct fy_diag *diag)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(message, words[i].theirs))
             message = words[i].ours;
-    return reader_error(reader, first->line > 0 ? first->line : 1, first->column > 0 ? first->column : 1,
-                        "not valid %s: %s", reader->syntax == DOCUMENT_JSON ? "JSON" : "YAML", message);
+    if (reader->syntax == DOCUMENT_JSON && reader->root && !reader->depth)
+        message = "more text after the end of the document";
+    mark = first->fyt ? fy_token_start_mark(first->fyt) : NULL;
+    if (mark) {
+        position_of(reader, mark->input_pos, &line, &column);
+    } else {
+        line = first->line > 0 ? first->line : 1;
+        column = first->column > 0 ? first->column : 1;
+    }
+    return reader_error(reader, line, column, "not valid %s: %s",
+                        reader->syntax == DOCUMENT_JSON ? "JSON" : "YAML", message);
 }
 
 /* ---- nodes ---- */
@@ -148,8 +186,7 @@ void reader_place(struct reader *reader, struct fy_token *token, int *line, int 
     struct frame *top = reader_top(reader);
 
     if (mark) {
-        *line = mark->line + 1;
-        *column = mark->column + 1;
+        position_of(reader, mark->input_pos, line, column);
     } else if (top && top->key) {
         *line = top->key_line;
         *column = top->key_column;
@@ -403,14 +440,13 @@ static int close_collection(struct reader *reader)
 {
     struct frame frame = reader->frames[--reader->depth];
     struct node *node = frame.node;
-    struct node **children = reader->pending + frame.first;
 
     node->count = reader->pending_count - frame.first;
     if (node->count) {
         node->children = arena_alloc(&reader->doc->arena, node->count * sizeof(struct node *));
         if (!node->children)
             return reader_memory(reader);
-        memcpy(node->children, children, node->count * sizeof(struct node *));
+        memcpy(node->children, reader->pending + frame.first, node->count * sizeof(struct node *));
     }
     reader->pending_count = frame.first;
     if (node->kind == NODE_MAP) {
@@ -430,12 +466,10 @@ static int take_event(struct reader *reader, struct fy_event *event)
     switch (event->type) {
     case FYET_DOCUMENT_START:
         if (reader->root) {
-            const struct fy_mark *mark = event->document_start.document_start
-                                             ? fy_token_start_mark(event->document_start.document_start)
-                                             : NULL;
+            int line, column;
 
-            return reader_error(reader, mark ? mark->line + 1 : 1, mark ? mark->column + 1 : 1,
-                                "a second document; one file holds one");
+            reader_place(reader, event->document_start.document_start, &line, &column);
+            return reader_error(reader, line, column, "a second document; one file holds one");
         }
         return 0;
     case FYET_SCALAR:
@@ -456,7 +490,7 @@ static int take_event(struct reader *reader, struct fy_event *event)
     }
 }
 
-static int take_events(struct reader *reader, size_t length)
+static int take_events(struct reader *reader)
 {
     struct fy_diag_cfg diag_cfg;
     struct fy_diag *diag;
@@ -476,7 +510,8 @@ static int take_events(struct reader *reader, size_t length)
     cfg.flags |= reader->syntax == DOCUMENT_JSON ? FYPCF_JSON_FORCE : FYPCF_JSON_NONE;
     reader->parser = fy_parser_create(&cfg);
     reader->chunks = fy_token_iter_create(NULL);
-    if (!reader->parser || !reader->chunks || fy_parser_set_string(reader->parser, reader->text, length))
+    if (!reader->parser || !reader->chunks ||
+        fy_parser_set_string(reader->parser, reader->text, reader->length))
         status = reader_memory(reader);
     while (!status && (event = fy_parser_parse(reader->parser))) {
         status = take_event(reader, event);
@@ -526,9 +561,11 @@ int document_parse(struct document *doc, const char *name, const char *text, siz
     memcpy(copy, text, length);
     copy[length] = 0;
     reader->text = copy;
-    status = check_bytes(reader, length);
+    reader->length = length;
+    reader->position = (struct position){.line = 1, .column = 1};
+    status = check_bytes(reader);
     if (!status)
-        status = take_events(reader, length);
+        status = take_events(reader);
     if (!status)
         *out = reader->root;
     free(reader->pending);

@@ -7,6 +7,12 @@
 
 /* The state of one reading, shared by document_read.c (events to nodes) and document_alias.c (what YAML says
  * once and means several times). Nothing else includes this. */
+/* A byte of the text and its line and column, in characters, from 1. */
+struct position {
+    size_t offset;
+    int line, column;
+};
+
 struct frame {
     struct node *node;
     size_t first;    /* of its children, in reader.pending */
@@ -25,6 +31,8 @@ struct reader {
     struct document *doc;
     const char *name;
     const char *text; /* without BOM */
+    size_t length;
+    struct position position; /* the last one asked for: places come nearly in order */
     enum document_syntax syntax;
     struct fy_parser *parser;
     struct fy_token_iter *chunks; /* of a scalar's text */
