@@ -151,7 +151,7 @@ static void json_is_strict(void **state)
         const char *text, *place, *words;
     } cases[] = {
         {"{\"a\": 1,}", "s.json:1:8", "a comma before the closing bracket"},
-        {"{\"a\": 1} x", "s.json:1:10", "more text after the end"},
+        {"{\"a\": 1} x", "s.json:1:10", "no JSON value"},
         {"{\"a\": 1} {\"b\": 2}", "s.json:1:10", "more text after the end"},
         {"{\"a\": 'x'}", "s.json:1:7", "double quotes"},
         {"{\"a\": 1 # no\n}", "s.json:1:9", "not valid JSON"},
