@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "models/replica/curve.h"
-#include "models/replica/llm.h"
 #include "models/replica/service.h"
 #include "models/replica/slots.h"
 
@@ -11,7 +10,6 @@
 static const struct service_type *const types[] = {
     &service_slots,
     &service_curve,
-    &service_llm,
     NULL,
 };
 
