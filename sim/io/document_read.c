@@ -117,6 +117,7 @@ static int syntax_error(struct reader *reader, struct fy_diag *diag)
          "are not allowed (YAML files may have them)"},
         {"JSON disallows trailing comma before closing brace", "a comma before the closing bracket"},
         {"JSON does not allow empty values in a mapping", "a key without \": value\""},
+        {"missing document start", "more text after the end of the document"},
         {"flow sequence without a closing bracket", "the file ends inside a list: a ] is missing"},
         {"Invalid JSON unescaped character",
          "a control character in a text: write it as \\n, \\t or \\u00.."},
@@ -138,8 +139,6 @@ static int syntax_error(struct reader *reader, struct fy_diag *diag)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(message, words[i].theirs))
             message = words[i].ours;
-    if (reader->syntax == DOCUMENT_JSON && reader->root && !reader->depth)
-        message = "more text after the end of the document";
     mark = first->fyt ? fy_token_start_mark(first->fyt) : NULL;
     if (mark) {
         position_of(reader, mark->input_pos, &line, &column);
