@@ -4,7 +4,7 @@
 # multiply-add, and results must not depend on whether the machine has one.
 add_compile_definitions(_GNU_SOURCE) # getline, fopencookie, memmem
 add_compile_options(-Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes
-                    -Wpointer-arith -Wcast-qual -Wvla -Wno-format-truncation # texts for people may be cut
+                    -Wpointer-arith -Wcast-qual -Wvla $<$<C_COMPILER_ID:GNU>:-Wno-format-truncation> # texts for people may be cut
                     -ffp-contract=off -fno-math-errno)
 if(PEAKSIM_STRICT)
   add_compile_options(-Werror)
