@@ -39,3 +39,13 @@ if(TARGET peaksim_scaling)
   peaksim_conformance(conformance_kpa LIBRARIES peaksim_scaling OWN kpa.json SHARED conformance/kpa.json conformance/kpa_fuzz.json)
   peaksim_conformance(conformance_keda LIBRARIES peaksim_scaling OWN keda.json SHARED conformance/keda.json)
 endif()
+
+if(TARGET peaksim_replica)
+  peaksim_conformance(conformance_batching
+    LIBRARIES peaksim_replica
+    SHARED reference/random_exact.json reference/c01_single.json reference/c02_staggered_mixed.json
+           reference/c03_chunked_prefill_budget256.json reference/c04_max_num_seqs_2.json
+           reference/c05_kv_admission_block.json reference/c06_kv_preemption_recompute.json
+           reference/c08_prefix_cache.json reference/c09_context_term.json reference/c11_reserve_full_isl.json
+           reference/r01_real_vllm_RTXPRO6000_Llama-3.1-8B.json reference/r03_real_vllm_RTX4090_Llama-3.1-8B.json)
+endif()

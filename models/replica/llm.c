@@ -25,8 +25,9 @@ static void set_ready(struct llm_server *llm, sim_time now)
 }
 
 /*
- * The run under way ends after `steps` of its steps, so that the step after it sees what has just come. Nobody ends there, so that end
- * and start can be one event, after the arrivals of that time. A run that was planned at this very time has not begun.
+ * The run under way ends after `steps` of its steps, so that the step after it sees what has just come.
+ * Nobody ends there, so that end and start can be one event, after the arrivals of that time. A run that was
+ * planned at this very time has not begun.
  */
 static void cut(struct llm_server *llm, int64_t steps)
 {
@@ -52,35 +53,44 @@ static int64_t next_boundary(const struct llm_server *llm, sim_time now)
 
 /* ---- the end of steps ---- */
 
-static void finish(struct llm_server *llm, struct job_list *done, uint32_t id)
+/* Puts a job that ends now into its place: all are listed, and free their blocks, in the order of the running
+ * list, which is that of admission. The wheel gives the youngest first, so that most go to the front. */
+static void list_finished(const struct llm_server *llm, struct job_list *done, struct job *job)
 {
+    uint64_t order = llm->sequences[job->scratch[0]].order;
+    struct job *before = done->first;
+
+    while (before && llm->sequences[before->scratch[0]].order < order)
+        before = before->next;
+    job->next = before;
+    job->previous = before ? before->previous : done->last;
+    if (job->previous)
+        job->previous->next = job;
+    else
+        done->first = job;
+    if (before)
+        before->previous = job;
+    else
+        done->last = job;
+}
+
+static void finish(struct llm_server *llm, struct job *job)
+{
+    uint32_t id = (uint32_t)job->scratch[0];
     struct llm_sequence *sequence = &llm->sequences[id];
-    struct job *job = sequence->job, *after = done->last;
 
     job->finished = llm->clock_ns;
     if (sequence->state == LLM_DECODER)
         llm_gap_close(llm, sequence);
     llm_sequence_stop(llm, id, false);
+    llm_sequence_recycle(llm, id);
     llm->server.running--;
     usage_end(&llm->usage, llm->clock_ns, llm->server.running);
     llm->usage.finished++;
-    /* in the order of the running list, which is that of admission */
-    while (after && llm->sequences[after->scratch[0]].order > sequence->order)
-        after = after->previous;
-    job->previous = after;
-    job->next = after ? after->next : done->first;
-    if (job->next)
-        job->next->previous = job;
-    else
-        done->last = job;
-    if (after)
-        after->next = job;
-    else
-        done->first = job;
 }
 
-/* A partial sequence has caught up and emits. */
-static void emit(struct llm_server *llm, struct job_list *done, uint32_t id)
+/* A partial sequence has caught up and emits. Returns false if it stays partial: that was its last token. */
+static bool emit(struct llm_server *llm, uint32_t id)
 {
     struct llm_sequence *sequence = &llm->sequences[id];
 
@@ -91,15 +101,13 @@ static void emit(struct llm_server *llm, struct job_list *done, uint32_t id)
     } else {
         llm_gap_after(llm, sequence);
     }
-    if (sequence->out == sequence->target) {
-        finish(llm, done, id);
-        return;
-    }
-    llm_array_remove(&llm->partial, id);
+    if (sequence->out == sequence->target)
+        return false;
     sequence->irregular = false;
     sequence->regular_since = llm->step;
     sequence->base = llm->step - sequence->computed;
     llm_decoder_add(llm, id);
+    return true;
 }
 
 static void drop_left(struct llm_server *llm)
@@ -124,7 +132,7 @@ static struct job *end_steps(struct llm_server *llm)
     struct job_list done = {NULL, NULL};
     int64_t steps = llm->run.steps, length = llm_run_length(llm, steps) - llm->clock_under;
     sim_time ns = (length + LLM_FINE - 1) >> LLM_FINE_BITS;
-    uint32_t id, next;
+    uint32_t partial = 0;
 
     llm->clock_ns += ns;
     llm->clock_under = (ns << LLM_FINE_BITS) - length;
@@ -138,7 +146,7 @@ static struct job *end_steps(struct llm_server *llm)
     llm->step += steps;
     llm->steps += steps;
     llm->usage.generation_tokens += steps * llm->run.decoding;
-    llm_gap_push(llm, llm->run.first + llm->run.slope * (steps - 1));
+    llm_gap_push(llm, llm_run_length(llm, steps) - llm_run_length(llm, steps - 1));
     llm->phase = LLM_IDLE;
     if (llm->left.count > 0)
         drop_left(llm);
@@ -153,22 +161,26 @@ static struct job *end_steps(struct llm_server *llm)
     }
     llm->late.count = 0;
 
-    for (id = llm->wheel[llm->step & (LLM_WHEEL - 1)]; id != LLM_NONE; id = next) {
+    for (uint32_t id = llm->wheel[llm->step & (LLM_WHEEL - 1)]; id != LLM_NONE;
+         id = llm->sequences[id].wheel_next) {
         const struct llm_sequence *sequence = &llm->sequences[id];
 
-        next = sequence->wheel_next;
         if (sequence->base + sequence->prompt + sequence->target - 1 == llm->step)
-            finish(llm, &done, id);
+            list_finished(llm, &done, sequence->job);
     }
-    for (uint32_t i = 0; i < llm->partial.count;) {
-        id = llm->partial.ids[i];
-        if (llm->sequences[id].computed == llm->sequences[id].prompt + llm->sequences[id].out)
-            emit(llm, &done, id);
-        else
-            i++;
+    for (uint32_t i = 0; i < llm->partial.count; i++) {
+        uint32_t id = llm->partial.ids[i];
+        struct llm_sequence *sequence = &llm->sequences[id];
+
+        if (sequence->computed == sequence->prompt + sequence->out && emit(llm, id))
+            continue;
+        if (sequence->out == sequence->target)
+            list_finished(llm, &done, sequence->job);
+        llm->partial.ids[partial++] = id;
     }
+    llm->partial.count = partial;
     for (struct job *job = done.first; job; job = job->next)
-        llm_sequence_recycle(llm, (uint32_t)job->scratch[0]);
+        finish(llm, job);
     return done.first;
 }
 
@@ -259,6 +271,8 @@ static bool llm_cancel(struct server *server, sim_time now, struct job *job, boo
     if (sequence->state == LLM_WAITING) {
         bool head = llm->waiting.first == id;
 
+        if (!running_too && job->started != SIM_NEVER)
+            return false; /* preempted: its service has begun */
         llm_kv_forget(&llm->kv, &sequence->hold);
         llm_list_remove(llm, &llm->waiting, id);
         llm_sequence_recycle(llm, id);

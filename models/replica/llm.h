@@ -4,12 +4,12 @@
 #include "models/replica/service.h"
 
 /*
- * `llm`: an engine with continuous batching, step by step as the scheduler of vLLM V1 takes them, at the price
- * of a few operations a request. docs/models-llm.md has the rules, the formulas and their sources.
+ * `llm`: an engine with continuous batching, step by step as the scheduler of vLLM V1 takes them, at the
+ * price of a few operations a request. docs/models-llm.md has the rules, the formulas and their sources.
  *
  *   {"model": "llama-3.1-8b", "gpu": "h100", "tensor_parallel": 1}
- *   {"step": {"base": "17.23ms", "prefill_token": "88.69us", "decode": "53.31us", "context_token": "126.7ns"},
- *    "kv_blocks": 2587, "max_num_batched_tokens": 2048, "max_num_seqs": 256}
+ *   {"step": {"base": "17.23ms", "prefill_token": "88.69us", "decode": "53.31us", "context_token":
+ * "126.7ns"}, "kv_blocks": 2587, "max_num_batched_tokens": 2048, "max_num_seqs": 256}
  *
  * One step lasts
  *   base + prefill_token * prefill tokens + decode * decode requests + context_token * sum of computed tokens
@@ -31,8 +31,8 @@
  *   gpu_memory_utilization       0.9
  *   exact_stepping               false       take every step on its own: for tests of the skipping
  *
- * A request is refused if its prompt or output is too long for max_model_len, or for the pool: it could never end.
- * A request without output tokens is served as one with a single token.
+ * A request is refused if its prompt or output is too long for max_model_len, or for the pool: it could never
+ * end. A request without output tokens is served as one with a single token.
  */
 extern const struct service_type service_llm;
 
@@ -47,7 +47,8 @@ struct llm_counters {
 };
 void llm_server_counters(const struct server *server, struct llm_counters *counters);
 
-/* Where the coefficients and the block count of a config came from: one or more sentences. Lives as long as the config. */
+/* Where the coefficients and the block count of a config came from: one or more sentences. Lives as long as
+ * the config. */
 const char *llm_config_note(const void *config);
 /* Are the coefficients a roofline estimate, not a fit to measurements? */
 bool llm_config_estimated(const void *config);

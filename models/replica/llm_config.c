@@ -7,8 +7,10 @@
 #include "models/replica/llm_internal.h"
 #include "sim/io/quantity.h"
 
-/* Largest coefficients: with the bounds on tokens and requests below, the length of a step stays inside int64. */
+/* Largest coefficients; what a whole step may take is checked when all is known. */
 static const double most_ns[] = {1e10, 1e9, 1e9, 1e6};
+/* An hour: 2^58 fine units, so that a run of steps stays inside int64. */
+static const double longest_step_ns = 3600e9;
 
 /* "17.23ms", "126.7ns": like a duration, but with fractions of a nanosecond. */
 static bool step_time(struct map *map, const char *key, struct map_default def, double most, int64_t *fine)
@@ -49,6 +51,21 @@ static bool step_time(struct map *map, const char *key, struct map_default def, 
     return true;
 }
 
+/* The longest step that the limits allow must stay far inside int64, and the shortest must take time. */
+static int check_steps(const struct llm_config *config, const struct node *node, struct error *err)
+{
+    double scheduled = config->budget < config->most_running ? config->budget : config->most_running;
+    double most = (double)config->base + (double)config->prefill * config->budget +
+                  (double)config->decode * scheduled + (double)config->context * scheduled * config->longest;
+
+    if (config->base < LLM_FINE || config->base < config->grid)
+        return node_error(node, err, "step.base must be at least 1ns, and at least step.resolution");
+    if (most / LLM_FINE > longest_step_ns)
+        return node_error(node, err, "with these limits one step could last %.3g s; the most is %g s",
+                          most / LLM_FINE / 1e9, longest_step_ns / 1e9);
+    return 0;
+}
+
 int llm_config_parse(const struct node *node, void **out, struct error *err)
 {
     struct llm_config *config = calloc(1, sizeof *config);
@@ -64,6 +81,9 @@ int llm_config_parse(const struct node *node, void **out, struct error *err)
     step_time(&step, "prefill_token", MAP_REQUIRED, most_ns[1], &config->prefill);
     step_time(&step, "decode", MAP_REQUIRED, most_ns[2], &config->decode);
     step_time(&step, "context_token", MAP_REQUIRED, most_ns[3], &config->context);
+    if (step_time(&step, "resolution", MAP_DEFAULT("0", "steps are not rounded"), 1e9, &config->grid) &&
+        config->grid == 0)
+        config->grid = 1;
     map_close(&step);
     if (map_integer(&map, "block_size", MAP_DEFAULT("16", "default of vLLM on CUDA"), 1, 1024, &value))
         config->block_size = (int32_t)value;
@@ -82,7 +102,7 @@ int llm_config_parse(const struct node *node, void **out, struct error *err)
     if (map_share(&map, "watermark", MAP_DEFAULT("0", "default of vLLM"), &share))
         config->watermark = (int64_t)(share * (double)config->kv_blocks);
     map_bool(&map, "exact_stepping", MAP_DEFAULT("false", ""), &config->stepping);
-    if (map_close(&map)) {
+    if (map_close(&map) || check_steps(config, node, err)) {
         free(config);
         return -1;
     }
@@ -115,8 +135,10 @@ double llm_config_nominal_seconds(const void *config, int32_t tokens_in, int32_t
     chunks = ceil(tokens_in / chunk);
     decodes = tokens_out > 1 ? tokens_out - 1 : 0;
     /* alone: its prompt in chunks, then one token a step */
-    fine = (double)llm->base * (chunks + decodes) + (double)llm->prefill * tokens_in + (double)llm->decode * decodes +
-           (double)llm->context * (chunk * chunks * (chunks - 1) / 2 + decodes * tokens_in + decodes * (decodes - 1) / 2);
+    fine = (double)llm->base * (chunks + decodes) + (double)llm->prefill * tokens_in +
+           (double)llm->decode * decodes +
+           (double)llm->context *
+               (chunk * chunks * (chunks - 1) / 2 + decodes * tokens_in + decodes * (decodes - 1) / 2);
     return fine / LLM_FINE / 1e9;
 }
 

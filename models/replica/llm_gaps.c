@@ -5,8 +5,9 @@
  * The largest time between two tokens of one request.
  *
  * A regular decoder gets a token at the end of every step, so its gaps are the steps' own lengths, and the
- * largest is a maximum over "all steps since". A stack of (step, length) whose lengths fall from bottom to top answers
- * that by bisection: a new entry removes all that are not longer. Of many steps taken at once the last is the longest.
+ * largest is a maximum over "all steps since". A stack of (step, length) whose lengths fall from bottom to
+ * top answers that by bisection: a new entry removes all that are not longer. Of many steps taken at once the
+ * last is the longest.
  */
 
 /* Entries that no running decoder reaches back to are dropped when the stack is full. */

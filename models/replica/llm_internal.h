@@ -7,13 +7,14 @@
 
 /* Shared by llm.c (the service), llm_step.c (the scheduler), llm_run.c (many steps at once), llm_config.c. */
 
-/* Time inside a step: 1/1024 ns. */
-enum { LLM_FINE_BITS = 10, LLM_FINE = 1 << LLM_FINE_BITS };
+/* Time inside a step: 1/65536 ns. */
+enum { LLM_FINE_BITS = 16, LLM_FINE = 1 << LLM_FINE_BITS };
 
 enum { LLM_NONE = UINT32_MAX };
 
 struct llm_config {
     int64_t base, prefill, decode, context; /* of a step, in fine units */
+    int64_t grid;                           /* a step is rounded down to a multiple of it; 1: not at all */
     int64_t kv_blocks;
     int64_t watermark; /* blocks */
     int32_t block_size, block_shift;
@@ -28,13 +29,14 @@ enum llm_state { LLM_WAITING, LLM_PARTIAL, LLM_DECODER };
 /*
  * A request inside, in a slab; job.scratch[0] is its index.
  *
- * A *decoder* has emitted a token and misses the KV of exactly that one. It gets one token a step, so nothing of it is
- * written down: computed = step - base, out = computed + 1 - prompt, and its last token comes at the end of
- * step number base + prompt + target - 1. All others that run are *partial*: they catch up on known tokens.
+ * A *decoder* has emitted a token and misses the KV of exactly that one. It gets one token a step, so nothing
+ * of it is written down: computed = step - base, out = computed + 1 - prompt, and its last token comes at the
+ * end of step number base + prompt + target - 1. All others that run are *partial*: they catch up on known
+ * tokens.
  */
 struct llm_sequence {
-    struct job *job; /* NULL: it left while a step was under way, which frees its blocks at its end */
-    uint32_t next, previous;             /* running or waiting list */
+    struct job *job;         /* NULL: it left while a step was under way, which frees its blocks at its end */
+    uint32_t next, previous; /* running or waiting list */
     uint32_t wheel_next, wheel_previous; /* decoders */
     int32_t prompt, target;              /* tokens */
     int32_t computed, out;               /* not of decoders */
@@ -43,7 +45,7 @@ struct llm_sequence {
     uint64_t last_token;   /* fine time of its last token, if irregular or partial after a preemption */
     uint64_t order;        /* of admission, for the order in which requests end together */
     struct llm_kv_hold hold;
-    int32_t scheduled;     /* partial: tokens in the step under way */
+    int32_t scheduled; /* partial: tokens in the step under way */
     uint8_t state;
     bool irregular; /* decoder that a step has passed over since its last token */
 };
@@ -84,7 +86,7 @@ struct llm_server {
     int64_t step; /* steps done, those of no request left out */
     enum llm_phase phase;
     sim_time clock_ns;   /* the last boundary between steps, rounded up ... */
-    int64_t clock_under; /* ... by this many fine units, 0 .. 1023 */
+    int64_t clock_under; /* ... by this many fine units, less than a nanosecond */
 
     /* decoders as one */
     int32_t decoders;
@@ -103,7 +105,8 @@ struct llm_server {
         int64_t taken;        /* of them have their blocks already: 0 or 1 */
         int64_t first, slope; /* the first lasts `first`, each further one `slope` more */
         int64_t decoding;     /* decoders that get a token in each */
-        bool only_decoders;   /* nobody partial: more than one step is possible, and blocks are counted by residue */
+        bool only_decoders;   /* nobody partial: more than one step is possible, and blocks are counted by
+                                 residue */
     } run;
 
     struct llm_gap *gaps;
@@ -155,7 +158,8 @@ static inline uint64_t llm_clock(const struct llm_server *llm)
 bool llm_step_begin(struct llm_server *llm);
 
 /* ---- llm_run.c ---- */
-/* Can the next steps be of decoders only, with nobody waiting, whatever happens but an arrival or a cancel? */
+/* Can the next steps be of decoders only, with nobody waiting, whatever happens but an arrival or a cancel?
+ */
 bool llm_run_possible(const struct llm_server *llm);
 /* Sets run to as many steps of only decoders as are sure to be alike; taken: steps whose blocks are taken. */
 void llm_run_plan(struct llm_server *llm, int64_t taken);

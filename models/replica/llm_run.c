@@ -3,17 +3,18 @@
 #include "models/replica/llm_internal.h"
 
 /*
- * Many steps at once. While only decoders run and none of them ends, each step computes one token a decoder, so that
- * with D decoders the sum of computed tokens grows by D a step and the lengths of the steps are
+ * Many steps at once. While only decoders run and none of them ends, each step computes one token a decoder,
+ * so that with D decoders the sum of computed tokens grows by D a step and the lengths of the steps are
  *     first, first + slope, first + 2 slope, ...   with slope = context * D,
  * and k of them last k * first + slope * k (k - 1) / 2. All in integers.
  *
- * What ends a run: the step in which a decoder emits its last token (the wheel), a step for which blocks would be short,
- * an arrival or a cancelled request that the next boundary must see (the callers cut the run there). Nothing else can: the budget
- * suffices for all decoders or there is no run; a request at the head of the queue that could not be admitted at the
- * first step cannot be at a later one, for the number of running requests stays, and each block that the decoders take lowers
- * the free ones by one while it lowers what the head needs by one at most (a cached block of its prefix that was
- * free). Decoders publish no block that others can hit.
+ * What ends a run: the step in which a decoder emits its last token (the wheel), a step for which blocks
+ * would be short, an arrival or a cancelled request that the next boundary must see (the callers cut the run
+ * there). Nothing else can: the budget suffices for all decoders or there is no run; a request at the head of
+ * the queue that could not be admitted at the first step cannot be at a later one, for the number of running
+ * requests stays, and each block that the decoders take lowers the free ones by one while it lowers what the
+ * head needs by one at most (a cached block of its prefix that was free). Decoders publish no block that
+ * others can hit.
  */
 
 int64_t llm_run_blocks(const struct llm_server *llm, int64_t steps)
@@ -33,8 +34,36 @@ bool llm_run_possible(const struct llm_server *llm)
            llm->decoders <= llm->config->budget && llm_run_blocks(llm, 1) <= llm->kv.free;
 }
 
+/* Sum of floor((first + slope * i) / grid) for i from 0 to count - 1, in as many rounds as Euclid's algorithm
+ * takes: the whole parts of both quotients leave a triangle whose lattice points are counted along the other
+ * axis. */
+static int64_t sum_of_floors(int64_t count, int64_t grid, int64_t slope, int64_t first)
+{
+    int64_t sum = 0;
+
+    while (count > 0) {
+        __int128 top;
+
+        sum += first / grid * count;
+        first %= grid;
+        sum += slope / grid * (count * (count - 1) / 2);
+        slope %= grid;
+        top = (__int128)slope * count + first;
+        if (top < grid)
+            break;
+        count = (int64_t)(top / grid);
+        first = (int64_t)(top % grid);
+        top = grid;
+        grid = slope;
+        slope = (int64_t)top;
+    }
+    return sum;
+}
+
 int64_t llm_run_length(const struct llm_server *llm, int64_t steps)
 {
+    if (llm->config->grid > 1)
+        return llm->config->grid * sum_of_floors(steps, llm->config->grid, llm->run.slope, llm->run.first);
     return steps * llm->run.first + llm->run.slope * (steps * (steps - 1) / 2);
 }
 
@@ -72,7 +101,8 @@ void llm_run_plan(struct llm_server *llm, int64_t taken)
         steps = most;
     }
     /* lengths stay far inside int64: a step of many days ends a run */
-    while (steps > 1 && (double)steps * ((double)llm->run.first + (double)llm->run.slope * (double)steps) > 0x1p60)
+    while (steps > 1 &&
+           (double)steps * ((double)llm->run.first + (double)llm->run.slope * (double)steps) > 0x1p60)
         steps /= 2;
     llm->run.steps = steps;
 }
@@ -92,11 +122,12 @@ int64_t llm_run_boundary(const struct llm_server *llm, sim_time now)
     slope = (double)llm->run.slope;
     if (llm->run.steps == 1) {
         return 1;
-    } else if (llm->run.slope == 0) {
+    } else if (llm->run.slope == 0 && llm->config->grid == 1) {
         steps = (after + llm->run.first - 1) / llm->run.first;
     } else {
         double b = first - slope / 2;
 
+        /* of the quadratic without rounding to a grid */
         steps = (int64_t)(2 * (double)after / (b + sqrt(b * b + 2 * slope * (double)after)));
         steps = steps < 1 ? 1 : steps > llm->run.steps ? llm->run.steps : steps;
         /* what floating point missed */

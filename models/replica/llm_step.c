@@ -9,13 +9,13 @@
 
 /* Sums over what the step schedules. */
 struct llm_plan {
-    int32_t budget;    /* tokens left */
-    bool scheduled;    /* anybody */
-    bool preempted;    /* anybody: nobody is admitted then */
-    int64_t prefill;   /* tokens */
-    int64_t decodes;   /* requests */
-    int64_t computed;  /* tokens, before the step */
-    int64_t decoding;  /* decoders among the decodes */
+    int32_t budget;   /* tokens left */
+    bool scheduled;   /* anybody */
+    bool preempted;   /* anybody: nobody is admitted then */
+    int64_t prefill;  /* tokens */
+    int64_t decodes;  /* requests */
+    int64_t computed; /* tokens, before the step */
+    int64_t decoding; /* decoders among the decodes */
 };
 
 static inline int32_t capped(const struct llm_config *config, int32_t missing, int32_t budget)
@@ -52,7 +52,8 @@ static void schedule_partial(struct llm_server *llm, struct llm_plan *plan, stru
     plan->budget -= tokens;
     plan->scheduled = true;
     sequence->scheduled = tokens;
-    llm_kv_publish(&llm->kv, &sequence->hold, sequence->computed >> shift, (sequence->computed + tokens) >> shift);
+    llm_kv_publish(&llm->kv, &sequence->hold, sequence->computed >> shift,
+                   (sequence->computed + tokens) >> shift);
     sequence->computed += tokens;
 }
 
@@ -137,8 +138,9 @@ static void running_in_order(struct llm_server *llm, struct llm_plan *plan)
 }
 
 /*
- * All decoders at once and the partial ones one by one, where the order of the list makes no difference: the budget
- * reaches all decoders whoever stands before them, and blocks suffice for all. False, and nothing done, if not.
+ * All decoders at once and the partial ones one by one, where the order of the list makes no difference: the
+ * budget reaches all decoders whoever stands before them, and blocks suffice for all. False, and nothing
+ * done, if not.
  */
 static bool running_at_once(struct llm_server *llm, struct llm_plan *plan)
 {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "models/replica/curve.h"
+#include "models/replica/llm.h"
 #include "models/replica/service.h"
 #include "models/replica/slots.h"
 
@@ -10,6 +11,7 @@
 static const struct service_type *const types[] = {
     &service_slots,
     &service_curve,
+    &service_llm,
     NULL,
 };
 
