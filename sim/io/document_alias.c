@@ -43,20 +43,23 @@ void anchor_complete(struct reader *reader, size_t index, struct node *node)
         reader->anchors[index - 1].node = node;
 }
 
-/* Copy of a subtree; the places stay those of the original. Depth is that of the copy's root. */
+/* Copy of a subtree; the places stay those of the original. Depth is the number of maps and lists around it;
+ * line and column are the alias's, for errors. */
 static struct node *copy_tree(struct reader *reader, const struct node *from, struct node *parent,
                               size_t depth, int line, int column)
 {
     struct node *node;
 
-    if (depth > DOCUMENT_DEPTH_LIMIT) {
+    if (depth >= DOCUMENT_DEPTH_LIMIT && !from->text) {
         reader_error(reader, line, column, "nested more than %d deep once its aliases are expanded",
                      DOCUMENT_DEPTH_LIMIT);
         return NULL;
     }
-    node = reader_node(reader, from->kind, from->line, from->column);
+    node = reader_node(reader, from->kind, line, column);
     if (!node)
         return NULL;
+    node->line = from->line;
+    node->column = from->column;
     node->key = from->key;
     node->key_line = from->key_line;
     node->key_column = from->key_column;

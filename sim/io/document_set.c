@@ -13,6 +13,19 @@ static void mark_set(struct node *node)
         mark_set(node->children[i]);
 }
 
+/* Maps and lists inside each other, this one included. */
+static size_t depth_of(const struct node *node)
+{
+    size_t deepest = 0;
+
+    for (size_t i = 0; i < node->count; i++) {
+        size_t depth = depth_of(node->children[i]);
+
+        deepest = depth > deepest ? depth : deepest;
+    }
+    return deepest + !node->text;
+}
+
 /* The value as JSON; where it is none, as plain text. NULL: err. */
 static struct node *value_read(struct document *doc, const char *place, const char *value, struct error *err)
 {
@@ -28,7 +41,8 @@ static struct node *value_read(struct document *doc, const char *place, const ch
         return node;
     if (ignored.code == ERROR_SYSTEM || *value == '{' || *value == '[') {
         /* Surely meant as JSON: an opening bracket is no plain text that anything here takes. */
-        error_set(err, ignored.code, place, "%s", ignored.message);
+        error_set(err, ignored.code == ERROR_INPUT ? ERROR_USAGE : ignored.code, place, "%s",
+                  ignored.message);
         return NULL;
     }
     doc->nodes = nodes;
@@ -69,6 +83,7 @@ int document_set(struct document *doc, const char *assignment, struct error *err
     char path[DOCUMENT_PATH_SIZE];
     struct node *old, *node;
     char quoted[QUOTE_SIZE];
+    size_t depth = 0;
 
     if (!equals || equals == assignment || (size_t)(equals - assignment) >= sizeof path)
         return error_set(err, ERROR_USAGE, "--set",
@@ -84,6 +99,10 @@ int document_set(struct document *doc, const char *assignment, struct error *err
     node = value_read(doc, "--set", equals + 1, err);
     if (!node)
         return -1;
+    for (const struct node *above = old->parent; above; above = above->parent)
+        depth++;
+    if (depth + depth_of(node) > DOCUMENT_DEPTH_LIMIT)
+        return error_set(err, ERROR_USAGE, "--set", "nested more than %d deep", DOCUMENT_DEPTH_LIMIT);
     node->key = old->key;
     node->key_line = old->key_line;
     node->key_column = old->key_column;
