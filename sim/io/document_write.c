@@ -155,20 +155,17 @@ char *document_to_json(const struct document *doc)
 void node_to_line(const struct node *node, char *text, size_t size)
 {
     struct writer w = {.limit = size};
+    const char *whole = node->text;
 
     text[0] = 0;
-    if (!size)
-        return;
-    if (node->text) {
-        snprintf(text, size, "%s", node->text);
-        return;
+    if (!whole) {
+        put_node(&w, node, 0);
+        whole = w.text;
     }
-    put_node(&w, node, 0);
-    if (w.text)
-        snprintf(text, size, "%s", w.text);
-    if (w.text && w.used >= size && size > 4) {
+    if (whole && (size_t)snprintf(text, size, "%s", whole) >= size && size > 4) {
         size_t end = size - 4;
 
+        /* Not in the middle of a character. */
         while (end && ((unsigned char)text[end] & 0xc0) == 0x80)
             end--;
         memcpy(text + end, "...", 4);
