@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <locale.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -223,12 +224,11 @@ static bool kubernetes_suffix(const char *suffix, struct decimal *d, unsigned __
     *factor = 1;
     if (!*suffix)
         return true;
-    if ((*suffix == 'e' || *suffix == 'E') && suffix[1]) {
+    if ((*suffix == 'e' || *suffix == 'E') && suffix[1] && strchr("+-0123456789", suffix[1])) {
         char *end;
         long exponent;
-        const char *digits = suffix + 1 + (suffix[1] == '-' || suffix[1] == '+');
 
-        if (*digits < '0' || *digits > '9')
+        if (!strpbrk(suffix + 1, "0123456789"))
             return false;
         exponent = strtol(suffix + 1, &end, 10);
         if (*end)
@@ -320,11 +320,12 @@ int quantity_milli(const char *text, int64_t *out, struct error *err)
 
 /* ---- numbers ---- */
 
-/* strtod after the grammar is checked: no hexadecimal, no "nan", no spaces. Returns what follows; NULL: no
- * number. */
+/* strtod after the grammar is checked: no hexadecimal, no "nan", no spaces; the point is a point whatever the
+ * locale says. Returns what follows; NULL: no number. */
 static const char *number_read(const char *text, double *out)
 {
     const char *at = text;
+    locale_t plain;
     size_t digits;
     char *end;
 
@@ -347,17 +348,14 @@ static const char *number_read(const char *text, double *out)
         if (length)
             at = exponent + length;
     }
-    *out = strtod(text, &end);
-    /* "0x1" would be read on by strtod. */
-    if (end != at) {
-        char copy[64];
-
-        if ((size_t)(at - text) >= sizeof copy)
-            return NULL;
-        memcpy(copy, text, (size_t)(at - text));
-        copy[at - text] = 0;
-        *out = strtod(copy, NULL);
-    }
+    /* glibc keeps this locale ready: nothing is allocated. */
+    plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!plain)
+        return NULL;
+    *out = strtod_l(text, &end, plain);
+    if (end != at) /* "0x1": strtod would read on */
+        *out = 0;
+    freelocale(plain);
     return at;
 }
 
