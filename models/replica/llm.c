@@ -325,12 +325,39 @@ static void clear(struct llm_server *llm)
     llm->step = 0;
 }
 
+/* Steps of the run under way that are over at `now`. */
+static int64_t steps_over(const struct llm_server *llm, sim_time now)
+{
+    return llm->phase == LLM_STEPS ? llm_run_boundary(llm, now + 1) - 1 : 0;
+}
+
+static int64_t blocks_used(const struct llm_server *llm, sim_time now)
+{
+    int64_t used = llm->kv.total - llm->kv.free;
+
+    if (llm->phase == LLM_STEPS && llm->run.only_decoders) {
+        /* a step has its blocks from its start on; of one that starts right now they are still to be taken */
+        int64_t steps = now > llm->clock_ns ? llm_run_boundary(llm, now) : llm->run.taken;
+
+        if (steps > llm->run.steps)
+            steps = llm->run.steps;
+        used += llm_run_blocks(llm, steps) - (llm->run.taken ? llm_run_blocks(llm, 1) : 0);
+    }
+    return used;
+}
+
 static struct job *llm_evict(struct server *server, sim_time now)
 {
     struct llm_server *llm = llm_of(server);
     struct job_list out = {NULL, NULL};
     const struct llm_list *lists[] = {&llm->running, &llm->waiting};
+    int64_t steps = steps_over(llm, now), used = blocks_used(llm, now);
 
+    /* what of the run is over counts */
+    llm->steps += steps;
+    llm->usage.generation_tokens += steps * llm->run.decoding;
+    if (used > llm->blocks_peak)
+        llm->blocks_peak = used;
     for (int i = 0; i < 2; i++)
         for (uint32_t id = lists[i]->first; id != LLM_NONE; id = llm->sequences[id].next) {
             if (!llm->sequences[id].job)
@@ -408,27 +435,6 @@ static int32_t llm_room(const struct server *server)
     if (server->waiting > 0)
         return 0; /* first come, first served */
     return config->most_running - server->running;
-}
-
-/* Steps of the run under way that are over at `now`. */
-static int64_t steps_over(const struct llm_server *llm, sim_time now)
-{
-    return llm->phase == LLM_STEPS ? llm_run_boundary(llm, now + 1) - 1 : 0;
-}
-
-static int64_t blocks_used(const struct llm_server *llm, sim_time now)
-{
-    int64_t used = llm->kv.total - llm->kv.free;
-
-    if (llm->phase == LLM_STEPS && llm->run.only_decoders) {
-        /* a step has its blocks from its start on */
-        int64_t steps = steps_over(llm, now) + 1;
-
-        if (steps > llm->run.steps)
-            steps = llm->run.steps;
-        used += llm_run_blocks(llm, steps) - (llm->run.taken ? llm_run_blocks(llm, 1) : 0);
-    }
-    return used;
 }
 
 static void llm_gauges(const struct server *server, sim_time now, struct server_gauges *gauges)
