@@ -109,30 +109,29 @@ void text_table_cell(struct text_table *table, const char *format, ...)
     table->cells[table->cell_count++] = text;
 }
 
-static void put_spaces(FILE *file, size_t count)
-{
-    fprintf(file, "%*s", (int)count, "");
-}
-
-/* One cell with its gap before; nothing behind the last one. */
+/* One cell with its gap before. Spaces wait in *pending until a text follows, so that no line ends in them.
+ */
 static void put_cell(const struct text_table *table, FILE *file, size_t column, const char *text,
-                     size_t width)
+                     size_t width, size_t *pending)
 {
     size_t space = width - text_width(text);
+    bool right = table->columns[column].align == TEXT_RIGHT;
 
-    if (column)
-        fputs("  ", file);
-    if (table->columns[column].align == TEXT_RIGHT)
-        put_spaces(file, space);
-    fputs(text, file);
-    if (table->columns[column].align == TEXT_LEFT && column + 1 < table->column_count)
-        put_spaces(file, space);
+    *pending = column ? *pending + 2 : 0;
+    if (right)
+        *pending += space;
+    if (*text) {
+        fprintf(file, "%*s%s", (int)*pending, "", text);
+        *pending = 0;
+    }
+    if (!right)
+        *pending += space;
 }
 
 int text_table_print(const struct text_table *table, FILE *file, bool bold, struct error *err)
 {
     size_t widths[TEXT_COLUMNS] = {0};
-    size_t columns = table->column_count;
+    size_t columns = table->column_count, pending = 0;
 
     if (table->failed)
         return error_memory(err, "table");
@@ -147,7 +146,7 @@ int text_table_print(const struct text_table *table, FILE *file, bool bold, stru
     if (bold)
         fputs("\033[1m", file);
     for (size_t i = 0; i < columns; i++)
-        put_cell(table, file, i, table->columns[i].title, widths[i]);
+        put_cell(table, file, i, table->columns[i].title, widths[i], &pending);
     fputs(bold ? "\033[0m\n" : "\n", file);
     for (size_t i = 0; i < columns; i++) {
         if (i)
@@ -157,7 +156,7 @@ int text_table_print(const struct text_table *table, FILE *file, bool bold, stru
     }
     fputc('\n', file);
     for (size_t i = 0; i < table->cell_count; i++) {
-        put_cell(table, file, i % columns, table->cells[i], widths[i % columns]);
+        put_cell(table, file, i % columns, table->cells[i], widths[i % columns], &pending);
         if (i % columns + 1 == columns || i + 1 == table->cell_count)
             fputc('\n', file);
     }
