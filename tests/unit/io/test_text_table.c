@@ -45,9 +45,9 @@ static void columns(void **state)
     text_table_cell(&table, "w\xc3\xa4rm-pool-4");
     text_table_cell(&table, "2 s");
     text_table_cell(&table, "ok");
-    text_table_cell(&table, "");
-    text_table_cell(&table, "");
-    text_table_cell(&table, "");
+    text_table_cell(&table, "%s", "");
+    text_table_cell(&table, "%s", "");
+    text_table_cell(&table, "%s", "");
     text_table_cell(&table, "half");
     text = printed(&table, false);
     assert_text(text, "strategy        P99  note\n"
