@@ -13,22 +13,24 @@
  *
  * One step lasts
  *   base + prefill_token * prefill tokens + decode * decode requests + context_token * sum of computed tokens
- * kept in 1/1024 ns, so that sums are exact; a step ends at the first whole nanosecond that is not before it.
+ * kept in 1/65536 ns, so that sums are exact; a step ends at the first whole nanosecond that is not before
+ * it.
  *
  * Key                            default
- *   model, gpu, tensor_parallel  -, -, 1     a preset fills step and kv_blocks; see llm_presets.h
- *   weights, kv_dtype            bf16, auto  of the memory calculation and of the roofline estimate
- *   step                         preset      durations, fractions of a nanosecond count
- *   kv_blocks                    computed    usable blocks; from GPU memory, memory.h
- *   block_size                   16          tokens; a power of two
+ *   model, gpu, tensor_parallel  -, -, 1     a preset fills step and kv_blocks; see llm_presets.h, memory.h
+ *   weights, kv_dtype            published, bf16
+ *   gpu_memory_utilization       0.9
+ *   activation_memory            computed    size per GPU; of the memory calculation
+ *   step                         preset      times; fractions of a nanosecond count. "resolution" rounds a
+ * step down to a multiple of it, for comparisons with simulators that count in whole microseconds kv_blocks
+ * computed    usable blocks block_size                   16          tokens; a power of two
  *   max_num_batched_tokens       by GPU      token budget of a step
  *   max_num_seqs                 by GPU      running at once
  *   long_prefill_token_threshold 0           most prompt tokens of one request in a step; 0: no such cap
- *   max_model_len                32768       prompt + output of one request
+ *   max_model_len                the model's prompt + output of one request; 32768 without a model
  *   prefix_caching               true
  *   reserve_full_isl             true        admit only if the whole prompt's blocks are free
  *   watermark                    0           share of the blocks kept free when admitting beside others
- *   gpu_memory_utilization       0.9
  *   exact_stepping               false       take every step on its own: for tests of the skipping
  *
  * A request is refused if its prompt or output is too long for max_model_len, or for the pool: it could never

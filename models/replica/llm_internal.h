@@ -21,7 +21,7 @@ struct llm_config {
     int32_t budget, most_running, threshold, longest;
     bool caching, reserve, stepping;
     bool estimated;
-    char note[1024];
+    char note[1536];
 };
 
 enum llm_state { LLM_WAITING, LLM_PARTIAL, LLM_DECODER };
