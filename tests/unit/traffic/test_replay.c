@@ -123,7 +123,7 @@ static void copies_of_a_bursty_trace(void **state)
         int64_t count = count_of(traffic, 1, r, &peak);
 
         assert_true(count > 19 * 8819 && count <= 20 * 8819);
-        assert_in_range(peak, 240, 460);
+        assert_in_range(peak, 266, 431);
     }
     traffic_done(traffic);
 }
