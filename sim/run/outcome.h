@@ -104,6 +104,19 @@ struct replica_record {
     int64_t served;
 };
 
+/* What the batch work of one run did with the GPUs that were lent to it, over the cost window. GPU-seconds of
+ * useful work add up with the lost and the overhead to gpu_seconds[GPU_BACKFILL]. */
+struct outcome_batch {
+    bool offered;          /* the strategy has batch work at all */
+    double useful_gpu_s;   /* committed by a checkpoint or by the job's end, counted once: what is credited */
+    double lost_gpu_s;     /* done since the last checkpoint and lost with the GPU */
+    double open_gpu_s;     /* done and not yet committed when the window closed */
+    double overhead_gpu_s; /* restarting, writing checkpoints, being taken back */
+    int64_t completed, started;  /* jobs that ended; pieces of jobs that got GPUs */
+    int64_t reclaims, evictions; /* pieces that a replica took the GPUs from; that went with their node */
+    int64_t late;                /* jobs that ended after their deadline */
+};
+
 enum { OUTCOME_BOUNDS = 16 }; /* as many as a scenario's SLO_BOUNDS */
 
 struct outcome_service {
@@ -136,6 +149,15 @@ struct outcome_service {
      * same for ttft, tpot and wait as for latency. */
     int64_t bound_missed_peak[OUTCOME_BOUNDS];
     int32_t bounds; /* bounds counted: the SLO's count */
+
+    /* Of the offered requests, those that missed a bound of the SLO and arrived while a replica was missing
+     * because its GPU was being taken back from batch work. */
+    int64_t reclaim_misses;
+
+    /* The service's share of the cost window's bill: each node type's money by bound GPU-seconds
+     * (design 5.8); what no service had bound is outcome.unallocated_micro. */
+    int64_t cost_micro;
+    double bound_gpu_s;
 };
 
 struct outcome {
@@ -146,7 +168,10 @@ struct outcome {
     double gpu_seconds_billed;
     bool priced;
     int64_t gross_micro, credit_micro; /* money in millionths of the currency, over the cost window */
-    int64_t events;                    /* events that the engine ran, for progress and benches */
+    int64_t unallocated_micro; /* gross = sum of the services' cost_micro + this: idle GPUs, stranded, batch
+                                  work */
+    struct outcome_batch batch;
+    int64_t events; /* events that the engine ran, for progress and benches */
 
     /* only if the run was asked to keep them; else NULL. Fixed-size records, in the order of time. Each spool
      * is on the heap and owned */
